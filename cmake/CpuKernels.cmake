@@ -1,0 +1,51 @@
+# The kernels of the CPU engine, compiled for several instruction sets into one library.
+#
+#   src/engines/cpu/kernels/*.isa.cpp     compiled once per level, with -DWARPLOOM_ISA=<level>; its
+#                                         code belongs in a namespace named after WARPLOOM_ISA
+#   src/engines/cpu/kernels/<level>/*.cpp compiled for that level alone
+#   src/engines/cpu/kernels/*.gen.py      run as `python3 x.gen.py x.S`; the assembly is x86-64 only
+#   src/engines/cpu/kernels/*.cpp         ordinary sources of the layer engines/cpu
+
+set(x86_avx2 -mavx2 -mfma -mf16c)
+set(x86_avx512 ${x86_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+set(x86_avx512bf16 ${x86_avx512} -mavx512bf16)
+
+function(warploom_cpu_kernels)
+  set(folder "${PROJECT_SOURCE_DIR}/src/engines/cpu/kernels")
+  set(levels generic)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    list(APPEND levels avx2 avx512 avx512bf16)
+    set(x86 TRUE)
+  endif()
+
+  file(GLOB shared_sources CONFIGURE_DEPENDS "${folder}/*.isa.cpp")
+  foreach(level IN LISTS levels)
+    file(GLOB level_sources CONFIGURE_DEPENDS "${folder}/${level}/*.cpp")
+    if(shared_sources OR level_sources)
+      set(target warploom_kernels_${level})
+      add_library(${target} OBJECT ${shared_sources} ${level_sources})
+      target_link_libraries(${target} PUBLIC warploom_headers)
+      target_compile_definitions(${target} PRIVATE WARPLOOM_ISA=${level})
+      target_compile_options(${target} PRIVATE -O3 -ffp-contract=fast ${x86_${level}})
+      set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS ${target})
+      set_property(GLOBAL APPEND PROPERTY WARPLOOM_ISA_TARGETS ${target})
+    endif()
+  endforeach()
+
+  file(GLOB generators CONFIGURE_DEPENDS "${folder}/*.gen.py")
+  if(x86 AND generators)
+    enable_language(ASM)
+    foreach(generator IN LISTS generators)
+      get_filename_component(name "${generator}" NAME)
+      string(REPLACE ".gen.py" ".S" name "${name}")
+      set(assembly "${PROJECT_BINARY_DIR}/generated/cpu/${name}")
+      add_custom_command(OUTPUT "${assembly}"
+        COMMAND Python3::Interpreter "${generator}" "${assembly}"
+        DEPENDS "${generator}" COMMENT "Generating ${name}" VERBATIM)
+      list(APPEND assemblies "${assembly}")
+    endforeach()
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated/cpu")
+    add_library(warploom_kernels_assembly OBJECT ${assemblies})
+    set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS warploom_kernels_assembly)
+  endif()
+endfunction()
