@@ -26,7 +26,9 @@ function(warploom_cpu_kernels)
       add_library(${target} OBJECT ${shared_sources} ${level_sources})
       target_link_libraries(${target} PUBLIC warploom_headers)
       target_compile_definitions(${target} PRIVATE WARPLOOM_ISA=${level})
-      target_compile_options(${target} PRIVATE -O3 -ffp-contract=fast ${x86_${level}})
+      target_compile_options(${target} PRIVATE -O3 -ffp-contract=fast ${x86_${level}}
+        # GCC 12 warns of its own intrinsics (_mm256_undefined_pd).
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
       set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS ${target})
       set_property(GLOBAL APPEND PROPERTY WARPLOOM_ISA_TARGETS ${target})
     endif()
@@ -34,7 +36,6 @@ function(warploom_cpu_kernels)
 
   file(GLOB generators CONFIGURE_DEPENDS "${folder}/*.gen.py")
   if(x86 AND generators)
-    enable_language(ASM)
     foreach(generator IN LISTS generators)
       get_filename_component(name "${generator}" NAME)
       string(REPLACE ".gen.py" ".S" name "${name}")
