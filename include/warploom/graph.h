@@ -1,0 +1,261 @@
+#pragma once
+/// The graph: describe operations, then validate, plan, build and execute.
+///
+///   graph.tensor(...), graph.matmul(...)   describe
+///   validate()                             check and infer shapes, strides and data types
+///   build_operation_graph(handle)          freeze
+///   create_execution_plans({HeurMode_t::A})
+///   check_support(); build_plans();        choose and build
+///   execute(handle, {uid: pointer}, workspace)
+///
+/// or build(handle, modes), which is the middle four. Every step returns an error_t; nothing
+/// throws. Map parameters are non-const references for compatibility; they are not changed. A Graph
+/// belongs to one thread while it is described and built; const methods, execute among them, may
+/// run from any number of threads, each with its own workspace.
+#include <array>
+#include <chrono>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <warploom/engine.h>
+#include <warploom/error.h>
+#include <warploom/handle.h>
+#include <warploom/ops/operation.h>
+#include <warploom/tensor.h>
+
+namespace warploom {
+
+/// Kernels shared between graphs of one key and different shapes. In this version: accepted, and
+/// refused by validate().
+class KernelCache;
+/// A device to build for where it is not present. In this version: accepted, and refused by the
+/// calls that need it.
+class DeviceProperties;
+
+namespace graph {
+
+/// A plan as `Graph::plans()` shows it.
+struct PlanInfo {
+  std::string name;  ///< identity, e.g. "cpu.gemm:tile_m=56|cpu.map"; stable across builds
+  int64_t workspace_bytes = 0;
+  double predicted_microseconds = 0;
+  double measured_microseconds = 0;  ///< 0 until autotune measured it
+  std::vector<NumericalNote_t> numerical_notes;
+  std::vector<BehaviorNote_t> behavior_notes;
+  bool is_built = false;
+  std::string barred;  ///< why a filter or a failed build keeps it from running; empty if it may
+};
+
+struct AutotuneOptions {
+  /// Measuring ends once this is spent; every plan is measured at least once.
+  std::chrono::milliseconds budget{1000};
+};
+
+class WARPLOOM_EXPORT Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+
+  // --- Configuration: set before the step that reads it ---
+  Graph& set_name(const std::string& name);
+  /// Data type of inputs and outputs (io), of virtual tensors (intermediate), and of the arithmetic
+  /// (compute), where a tensor or operation does not say. All NOT_SET at first.
+  Graph& set_io_data_type(DataType_t type);
+  Graph& set_intermediate_data_type(DataType_t type);
+  Graph& set_compute_data_type(DataType_t type);
+  Graph& set_dynamic_shape_enabled(bool is_enabled);
+  Graph& set_override_shape_enabled(bool is_enabled);
+  Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
+  Graph& set_device_properties(std::shared_ptr<const DeviceProperties> properties);
+  Graph& set_sm_count(int32_t count);
+  Graph& set_sm_version(int32_t version);
+
+  // --- Tensors ---
+  /// Registers a copy of `attributes` as an input and returns it: the identity used as key in
+  /// variant packs.
+  TensorPtr tensor(const Tensor_attributes& attributes);
+  TensorPtr tensor(const pass_by_values_t& value, ScalarType type);
+  /// A copy with the uid cleared and the name replaced (by nothing, if omitted).
+  TensorPtr tensor_like(const TensorPtr& other, const std::string& name = "");
+
+  // --- Operations: each returns its virtual results, named "<node name>::<PORT>"; call
+  // set_output(true) to keep one ---
+  TensorPtr conv_fprop(TensorPtr x, TensorPtr w, Conv_fprop_attributes attributes);
+  TensorPtr matmul(TensorPtr a, TensorPtr b, Matmul_attributes attributes);
+  TensorPtr pointwise(TensorPtr a, Pointwise_attributes attributes);
+  TensorPtr pointwise(TensorPtr a, TensorPtr b, Pointwise_attributes attributes);
+  TensorPtr pointwise(TensorPtr a, TensorPtr b, TensorPtr c, Pointwise_attributes attributes);
+  TensorPtr reduction(TensorPtr x, Reduction_attributes attributes);
+  TensorPtr reshape(TensorPtr x, Reshape_attributes attributes);
+  TensorPtr transpose(TensorPtr x, Transpose_attributes attributes);
+  TensorPtr slice(TensorPtr x, Slice_attributes attributes);
+  /// {O, Stats}; Stats is null unless set_generate_stats(true).
+  std::array<TensorPtr, 2> sdpa(TensorPtr q, TensorPtr k, TensorPtr v, SDPA_attributes attributes);
+  std::array<TensorPtr, 2> scaled_dot_product_flash_attention(TensorPtr q, TensorPtr k, TensorPtr v,
+                                                              SDPA_attributes attributes) {
+    return sdpa(std::move(q), std::move(k), std::move(v), std::move(attributes));
+  }
+
+  // --- Lifecycle ---
+  /// Checks every tensor and operation, in the order of creation, and infers what was left out. May
+  /// be called again.
+  error_t validate();
+  /// Validates if need be, then freezes the description: uids, topological order, key. `handle`
+  /// names the device.
+  error_t build_operation_graph(handle_t handle);
+  error_t build_operation_graph();
+  /// Lists plans, best first, for each mode in turn. A: the cost model. B: A refined by what was
+  /// measured before. FALLBACK: the engines that take anything. Where the same plan comes from two
+  /// modes it is listed once.
+  error_t create_execution_plans(const std::vector<HeurMode_t>& modes);
+  /// Appends one plan: the engine (its index below get_engine_count, or its name) with these knobs
+  /// on every group it takes, the best candidate on the others. INVALID_VALUE for an unknown
+  /// engine, knob or value, naming the accepted ones.
+  error_t create_execution_plan(int64_t engine_id,
+                                const std::unordered_map<KnobType_t, int64_t>& knobs);
+  error_t create_execution_plan(const std::string& engine,
+                                const std::unordered_map<KnobType_t, int64_t>& knobs);
+  /// Appends the plan of this name (see get_plan_name). INVALID_VALUE when this graph has no such
+  /// plan.
+  error_t create_execution_plan_by_name(const std::string& plan_name);
+  error_t get_engine_count(int64_t& count) const;
+  error_t get_engine_name(int64_t engine_id, std::string& name) const;
+  error_t get_knobs_for_engine(int64_t engine_id, std::vector<Knob>& knobs) const;
+  /// OK when a plan is left after the filters; else every refusal. Compiles and allocates nothing.
+  error_t check_support();
+  error_t check_support(handle_t handle);
+  /// HEURISTICS_CHOICE builds in order until one succeeds; ALL builds every plan. The candidate is
+  /// then the best ranked that was built. `do_multithreaded_builds` builds in parallel.
+  error_t build_plans(BuildPlanPolicy_t policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                      bool do_multithreaded_builds = false);
+  error_t build_plans(handle_t handle,
+                      BuildPlanPolicy_t policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                      bool do_multithreaded_builds = false);
+  /// Builds one plan and makes it the candidate. Different indices may be built from different
+  /// threads.
+  error_t build_plan_at_index(int64_t index);
+  error_t build_plan_at_index(handle_t handle, int64_t index);
+  /// validate, build_operation_graph, create_execution_plans, check_support, build_plans.
+  error_t build(handle_t handle, const std::vector<HeurMode_t>& modes,
+                BuildPlanPolicy_t policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                bool do_multithreaded_builds = false);
+  error_t build(const std::vector<HeurMode_t>& modes,
+                BuildPlanPolicy_t policy = BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                bool do_multithreaded_builds = false);
+
+  // --- Plans ---
+  int64_t get_execution_plan_count() const;
+  /// Everything known of every plan, in list order.
+  std::vector<PlanInfo> plans() const;
+  error_t get_plan_name(std::string& name) const;
+  error_t get_plan_name_at_index(int64_t index, std::string& name) const;
+  error_t get_behavior_notes(std::vector<BehaviorNote_t>& notes) const;
+  error_t get_behavior_notes_for_plan_at_index(int64_t index,
+                                               std::vector<BehaviorNote_t>& notes) const;
+  error_t get_numeric_notes_for_plan_at_index(int64_t index,
+                                              std::vector<NumericalNote_t>& notes) const;
+  /// Bytes of the candidate's workspace. The form that returns a value gives 0 on error.
+  error_t get_workspace_size(int64_t& bytes) const;
+  int64_t get_workspace_size() const;
+  error_t get_workspace_size_plan_at_index(int64_t index, int64_t& bytes) const;
+  int64_t get_workspace_size_plan_at_index(int64_t index) const;
+  /// The most that any built plan needs.
+  int64_t get_autotune_workspace_size() const;
+
+  // --- Filters: on existing plans (notes) or at any time before they are built (the others).
+  // Nothing lifts a bar. ---
+  /// Bars every plan that lacks one of the notes.
+  Graph& select_numeric_notes(const std::vector<NumericalNote_t>& notes);
+  Graph& select_behavior_notes(const std::vector<BehaviorNote_t>& notes);
+  /// Bars every plan that has one of the notes.
+  Graph& deselect_numeric_notes(const std::vector<NumericalNote_t>& notes);
+  Graph& deselect_behavior_notes(const std::vector<BehaviorNote_t>& notes);
+  /// Bars plans that need more; the last call counts.
+  Graph& deselect_workspace_greater_than(int64_t bytes);
+  Graph& deselect_shared_mem_greater_than(int64_t bytes);
+  /// Bars plans that have one of these as a whole component of their name, e.g. "cpu.gemm" or
+  /// "cpu"; the last call counts.
+  Graph& deselect_engines(const std::vector<std::string>& names);
+
+  // --- Execution ---
+  /// Runs the candidate. The pack needs every input and output that is not virtual and not a stored
+  /// scalar; more entries are ignored. INVALID_VARIANT_PACK names a missing tensor or a null
+  /// pointer. Pass-by-value tensors are read during the call.
+  error_t execute(handle_t handle, std::unordered_map<TensorPtr, void*>& pack,
+                  void* workspace) const;
+  error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace) const;
+  /// Also checks the workspace's size: INVALID_VALUE, naming the bytes needed, when it is too
+  /// small.
+  error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                  int64_t workspace_bytes) const;
+  error_t execute(handle_t handle, std::unordered_map<TensorPtr, void*>& pack, void* workspace,
+                  int64_t workspace_bytes) const;
+  /// Pointers in the order of get_variant_pack_uids_sorted().
+  error_t execute(handle_t handle, void** sorted_pointers, int count, void* workspace) const;
+  /// With other shapes for some tensors. GRAPH_NOT_SUPPORTED in this version.
+  error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                  const std::vector<int64_t>& override_uids,
+                  const std::vector<std::vector<int64_t>>& override_shapes,
+                  const std::vector<std::vector<int64_t>>& override_strides) const;
+  error_t execute_plan_at_index(handle_t handle, std::unordered_map<TensorPtr, void*>& pack,
+                                void* workspace, int64_t index) const;
+  error_t execute_plan_at_index(handle_t handle, std::unordered_map<int64_t, void*>& pack,
+                                void* workspace, int64_t index) const;
+  /// The uids that execute asks for, ascending.
+  std::vector<int64_t> get_variant_pack_uids_sorted() const;
+
+  /// Times every built plan on the handle's stream (warm-up, then interleaved rounds within the
+  /// budget, medians), puts the fastest first and makes it the candidate. Names, notes and times
+  /// stay with their plans. Outputs are overwritten.
+  error_t autotune(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                   void* user_implementation = nullptr);
+  error_t autotune(handle_t handle, std::unordered_map<TensorPtr, void*>& pack, void* workspace,
+                   void* user_implementation = nullptr);
+  error_t autotune(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                   const AutotuneOptions& options);
+
+  // --- Looking inside ---
+  /// The groups formed and why each fusion stopped, every candidate with predicted and measured
+  /// time, every refusal with its reason, every byte range of the workspace with its purpose.
+  std::string explain() const;
+  /// The graph drawn as SVG: tensors, operations, and the candidate's groups as boxes.
+  std::string to_svg() const;
+  /// The JSON of the graph (to_json()).
+  std::string print() const;
+  /// A hash of the description; the same in every process and build of one version. Fixed from
+  /// build_operation_graph on.
+  size_t key() const;
+  error_t query_tensor_attributes_of_uid(int64_t uid, Tensor_attributes& attributes) const;
+
+  // --- Persistence ---
+  std::string to_json() const;
+  /// Replaces this graph by the one described. UNSUPPORTED_GRAPH_FORMAT names the path of what is
+  /// wrong.
+  error_t from_json(const std::string& text);
+  /// Binary plans. GRAPH_NOT_SUPPORTED in this version.
+  error_t serialize(std::vector<uint8_t>& data) const;
+  error_t deserialize(handle_t handle, const std::vector<uint8_t>& data);
+  error_t warmup(handle_t handle);
+
+  // --- CUDA graphs; GRAPH_NOT_SUPPORTED in this version ---
+  error_t populate_cuda_graph(handle_t handle, std::unordered_map<int64_t, void*>& pack,
+                              void* workspace, void* cuda_graph);
+  error_t update_cuda_graph(handle_t handle, std::unordered_map<int64_t, void*>& pack,
+                            void* workspace, void* cuda_graph);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+WARPLOOM_EXPORT std::ostream& operator<<(std::ostream& stream, const Graph& graph);
+
+}  // namespace graph
+}  // namespace warploom
