@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Installs a build into an empty prefix, then builds and runs users' programs against it.
+
+One is a version print; the other is the C++ of README.md, word for word.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def run(*command):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"failed with {result.returncode}: {' '.join(map(str, command))}\n"
+                 f"{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def readme_program():
+    block = re.search(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    if block is None:
+        sys.exit("README.md has no ```cpp block")
+    return block[1]
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(text)
+    print(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, help="a build tree in which everything is built")
+    parser.add_argument("--compiler", required=True)
+    arguments = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        prefix, tree, readme = place / "prefix", place / "tree", place / "readme.cpp"
+        run("cmake", "--install", arguments.build, "--prefix", prefix)
+        readme.write_text(readme_program())
+        run("cmake", "-G", "Ninja", "-S", HERE / "client", "-B", tree,
+            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
+            f"-DCLIENT_SOURCES={HERE / 'client' / 'version.cpp'};{readme}")
+        run("cmake", "--build", tree)
+
+        version = run(tree / "version").strip()
+        header = (prefix / "include/warploom/version.h").read_text()
+        stated = ".".join(re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+        expect(version == stated, f"a client of the installed library reads version {version}")
+        print(f"the program of README.md prints: {run(tree / 'readme').strip()}")
+
+
+if __name__ == "__main__":
+    main()

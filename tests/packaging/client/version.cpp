@@ -1,0 +1,7 @@
+#include <warploom/version.h>
+
+#include <cstdio>
+
+int main() {
+  std::puts(warploom::version());
+}
