@@ -34,7 +34,7 @@ demo: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target example_tour
 	$(SAY) 'The guided tour'
 	@mkdir -p out
-	@$(BUILD)/examples/example_tour --html out/tour.html --json out/tour.json
+	@$(BUILD)/examples/example_tour --report out/tour.html --json out/tour.json
 	@printf '\nThe report: %s\n' "$(CURDIR)/out/tour.html"
 
 sanitizer-smoke: setup

@@ -229,6 +229,9 @@ class WARPLOOM_EXPORT Graph {
   std::string to_svg() const;
   /// The JSON of the graph (to_json()).
   std::string print() const;
+  /// The description that plans are made from: tensor and node tables with everything inferred.
+  /// Null before build_operation_graph().
+  std::shared_ptr<const ir::FrozenGraph> frozen() const;
   /// A hash of the description; the same in every process and build of one version. Fixed from
   /// build_operation_graph on.
   size_t key() const;
