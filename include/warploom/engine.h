@@ -1,28 +1,20 @@
 #pragma once
 /// The interface of an engine: something that can run fusion groups. Warploom's own engines and a
 /// user's are equal here.
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <warploom/device.h>
 #include <warploom/error.h>
 #include <warploom/fusion_group.h>
+#include <warploom/knob.h>
 
 namespace warploom {
-
-/// A setting that an engine's candidates may differ in. The member order is that of cuDNN Frontend.
-struct Knob {
-  KnobType_t type = KnobType_t::NOT_SET;
-  int64_t maxValue = 0;
-  int64_t minValue = 0;
-  int64_t stride = 1;
-  Knob() = default;
-  Knob(KnobType_t knob_type, int64_t max_value, int64_t min_value, int64_t step)
-      : type(knob_type), maxValue(max_value), minValue(min_value), stride(step) {}
-};
 
 namespace engine {
 

@@ -20,9 +20,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <warploom/engine.h>
 #include <warploom/error.h>
 #include <warploom/handle.h>
+#include <warploom/knob.h>
 #include <warploom/ops/operation.h>
 #include <warploom/tensor.h>
 

@@ -1,6 +1,5 @@
 #pragma once
-/// All of Warploom's public interface.
-#include <warploom/engine.h>
+/// All that describing and running graphs takes. An engine of one's own needs <warploom/engine.h>.
 #include <warploom/graph.h>
 #include <warploom/handle.h>
 #include <warploom/version.h>
