@@ -45,6 +45,8 @@ struct PlanInfo {
   double measured_microseconds = 0;  ///< 0 until autotune measured it
   std::vector<NumericalNote_t> numerical_notes;
   std::vector<BehaviorNote_t> behavior_notes;
+  /// The names of the operations that each kernel runs, in the order of execution.
+  std::vector<std::vector<std::string>> groups;
   bool is_built = false;
   std::string barred;  ///< why a filter or a failed build keeps it from running; empty if it may
 };
