@@ -28,6 +28,10 @@
 
 namespace warploom {
 
+namespace ir {
+struct FrozenGraph;
+}
+
 /// Kernels shared between graphs of one key and different shapes. In this version: accepted, and
 /// refused by validate().
 class KernelCache;
