@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 action=$1 preset=$2 tests=$3
 tree=build-$preset
+mkdir -p "$tree"
 jobs=${JOBS:-$(nproc)}
 
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
@@ -25,7 +26,7 @@ case $action in
     build
     ;;
   run)
-    build >"$tree.log" 2>&1 || { cat "$tree.log"; exit 1; }
+    build >"$tree/build.log" 2>&1 || { cat "$tree/build.log"; exit 1; }
     if [[ $tests == all ]]; then
       ctest --test-dir "$tree" -L "unit|long" -j "$jobs" --output-on-failure --no-label-summary
     else
