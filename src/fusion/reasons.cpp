@@ -1,0 +1,30 @@
+#include "fusion/reasons.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace warploom::fusion {
+
+std::string label(const ir::FrozenGraph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const auto* pointwise = std::get_if<graph::Pointwise_attributes>(&node.operation);
+  const std::string_view operation =
+      pointwise
+          ? to_string(pointwise->get_mode())
+          : std::visit([](const auto& attributes) { return attributes.kTag; }, node.operation);
+  return node.name.empty() ? fmt::format("{} (node {})", operation, id)
+                           : fmt::format("{} '{}'", operation, node.name);
+}
+
+std::string label_tensor(const ir::FrozenGraph& graph, ir::TensorId id) {
+  const ir::Tensor& tensor = graph.tensor(id);
+  return tensor.name.empty()
+             ? fmt::format("tensor {} {}", tensor.uid, label_dims(tensor.shape.dims))
+             : fmt::format("'{}' {}", tensor.name, label_dims(tensor.shape.dims));
+}
+
+std::string label_dims(const std::vector<int64_t>& dims) {
+  return fmt::format("[{}]", fmt::join(dims, ", "));
+}
+
+}  // namespace warploom::fusion

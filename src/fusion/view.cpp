@@ -1,0 +1,90 @@
+#include "fusion/view.h"
+
+#include "fusion/partition.h"
+
+namespace warploom::fusion {
+
+namespace {
+
+/// The stride of a dim of size 1 is never used.
+bool same_strides(const ir::Shape& shape, const std::vector<int64_t>& strides) {
+  for (size_t axis = 0; axis < shape.dims.size(); ++axis)
+    if (shape.dims[axis] > 1 && shape.strides[axis] != strides[axis]) return false;
+  return true;
+}
+
+bool is_row_major(const ir::Shape& shape) {
+  std::vector<int64_t> strides(shape.dims.size(), 1);
+  for (size_t axis = shape.dims.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * shape.dims[axis];
+  return same_strides(shape, strides);
+}
+
+int64_t last_offset(const ir::Shape& shape) {
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < shape.dims.size(); ++axis)
+    offset += (shape.dims[axis] - 1) * shape.strides[axis];
+  return offset;
+}
+
+struct ViewTest {
+  const ir::Shape& from;
+  const ir::Shape& to;
+
+  bool operator()(const graph::Transpose_attributes& transpose) const {
+    std::vector<int64_t> strides;
+    for (int64_t axis : transpose.get_permutation())
+      strides.push_back(from.strides[static_cast<size_t>(axis)]);
+    return same_strides(to, strides);
+  }
+  bool operator()(const graph::Slice_attributes& slice) const {
+    std::vector<int64_t> strides = from.strides;
+    for (size_t axis = 0; axis < slice.get_strides().size(); ++axis)
+      strides[axis] *= slice.get_strides()[axis];
+    return same_strides(to, strides);
+  }
+  bool operator()(const graph::Reshape_attributes& reshape) const {
+    if (reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY)
+      return last_offset(to) <= last_offset(from);
+    return is_row_major(from) && is_row_major(to);
+  }
+  template <class Attributes>
+  bool operator()(const Attributes&) const {
+    return false;
+  }
+};
+
+}  // namespace
+
+bool is_view(const ir::FrozenGraph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  const ir::Tensor& from = graph.tensor(node.inputs[0]);
+  const ir::Tensor& to = graph.tensor(node.outputs[0]);
+  if (!to.is_virtual || from.is_pass_by_value || from.value || from.data_type != to.data_type ||
+      from.shape.volume() == 0)
+    return false;
+  return std::visit(ViewTest{from.shape, to.shape}, node.operation);
+}
+
+int64_t view_offset(const ir::FrozenGraph& graph, ir::NodeId id, ir::ShapeTable shapes) {
+  const ir::Node& node = graph.node(id);
+  const auto* slice = std::get_if<graph::Slice_attributes>(&node.operation);
+  if (!slice) return 0;
+  const std::vector<int64_t>& strides = shapes[static_cast<size_t>(node.inputs[0])].strides;
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < slice->get_slices().size(); ++axis)
+    offset += slice->get_slices()[axis].first * strides[axis];
+  return offset;
+}
+
+int64_t view_offset(const ir::FrozenGraph& graph, const Alias& alias, ir::ShapeTable shapes) {
+  int64_t offset = 0;
+  for (ir::TensorId tensor = alias.tensor; tensor != alias.source;) {
+    const ir::NodeId producer = graph.tensor(tensor).producer;
+    offset += view_offset(graph, producer, shapes);
+    tensor = graph.node(producer).inputs[0];
+  }
+  return offset;
+}
+
+}  // namespace warploom::fusion
