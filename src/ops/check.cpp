@@ -1,0 +1,245 @@
+#include "ops/check.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <warploom/frozen_graph.h>
+
+#include "base/data_type.h"
+#include "ops/families.h"
+#include "ops/reflection.h"
+#include "ops/strides.h"
+
+namespace warploom::ops {
+namespace {
+
+using graph::Tensor_attributes;
+
+constexpr const char* kAcceptedTypes =
+    "FLOAT, HALF, BFLOAT16, DOUBLE, INT8, UINT8, INT32, INT64 or BOOLEAN";
+
+template <class Attributes>
+constexpr bool kMovesOnly = std::is_same_v<Attributes, graph::Reshape_attributes> ||
+                            std::is_same_v<Attributes, graph::Transpose_attributes> ||
+                            std::is_same_v<Attributes, graph::Slice_attributes>;
+
+// What is wrong with a tensor by itself: the part of the message after its name.
+struct Defect {
+  error_code_t code = error_code_t::OK;
+  std::string place, found, accepted;
+};
+
+Defect extents_defect(const Tensor_attributes& tensor) {
+  const auto& dims = tensor.get_dim();
+  const auto& strides = tensor.get_stride();
+  if (dims.size() > static_cast<size_t>(ir::kMaxRank))
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "", show(dims.size()) + " dims",
+            "at most " + show(ir::kMaxRank)};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0)
+      return {error_code_t::INVALID_VALUE, fmt::format(", dim {}", i), show(dims[i]), "0 or more"};
+    if (i < strides.size() && strides[i] < 0)
+      return {error_code_t::INVALID_VALUE, fmt::format(", stride {}", i), show(strides[i]),
+              "0 or more"};
+  }
+  return {};
+}
+
+// The type's size where it is known, else that of the largest.
+Defect size_defect(const Tensor_attributes& tensor) {
+  const auto& dims = tensor.get_dim();
+  const auto& strides = tensor.get_stride();
+  int64_t bytes = warploom::detail::get_data_type_size(tensor.get_data_type());
+  if (bytes == 0) bytes = 8;
+  int64_t volume = 1, last = 1, step = 0, scaled = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t extent = std::max<int64_t>(dims[i], 1);
+    if (__builtin_mul_overflow(volume, extent, &volume) ||
+        __builtin_mul_overflow(volume, bytes, &scaled))
+      return {error_code_t::INVALID_VALUE, ", dims", show(dims), "a size in bytes below 2^63"};
+    if (__builtin_mul_overflow(extent - 1, strides[i], &step) ||
+        __builtin_add_overflow(last, step, &last) || __builtin_mul_overflow(last, bytes, &scaled))
+      return {error_code_t::INVALID_VALUE, ", strides", show(strides),
+              "offsets in bytes below 2^63"};
+  }
+  return {};
+}
+
+Defect form_defect(const Tensor_attributes& tensor) {
+  if (tensor.get_reordering_type() != TensorReordering_t::NONE)
+    return {error_code_t::GRAPH_NOT_SUPPORTED, ", reordering", show(tensor.get_reordering_type()),
+            "NONE"};
+  if (tensor.get_vector_count() != 1)
+    return {error_code_t::GRAPH_NOT_SUPPORTED, ", vector count", show(tensor.get_vector_count()),
+            "1"};
+  if (tensor.get_alignment() < 1)
+    return {error_code_t::INVALID_VALUE, ", alignment", show(tensor.get_alignment()),
+            "1 or more bytes"};
+  if (!is_stored_scalar(tensor)) return {};
+  const auto& value =
+      tensor.get_pass_by_value() ? tensor.get_pass_by_value() : tensor.get_compile_time_constant();
+  if (tensor.get_volume() != 1)
+    return {error_code_t::INVALID_VALUE, ", dims of a stored scalar", show(tensor.get_dim()),
+            "one element"};
+  if (tensor.get_data_type() != data_type_of(*value) &&
+      tensor.get_data_type() != DataType_t::NOT_SET)
+    return {error_code_t::INVALID_VALUE, ", data type of a stored scalar",
+            show(tensor.get_data_type()), show(data_type_of(*value)) + ", the type of its value"};
+  return {};
+}
+
+Defect tensor_defect(const Tensor_attributes& tensor) {
+  for (auto check : {extents_defect, size_defect, form_defect})
+    if (Defect defect = check(tensor); defect.code != error_code_t::OK) return defect;
+  return {};
+}
+
+error_t check_complete(const Site& site, const std::string& subject,
+                       const Tensor_attributes& tensor) {
+  if (error_t error = tensor.validate(); error.is_bad())
+    return site.refuse(error.code, subject, error.err_msg, "a complete description");
+  if (Defect defect = tensor_defect(tensor); defect.code != error_code_t::OK)
+    return site.refuse(defect.code, subject + defect.place, defect.found, defect.accepted);
+  if (tensor.get_ragged_offset())
+    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject, "a ragged offset", "none");
+  return {};
+}
+
+error_t fill_type(const Site& site, const std::string& subject, Tensor_attributes& tensor,
+                  DataType_t otherwise) {
+  if (tensor.get_data_type() == DataType_t::NOT_SET) tensor.set_data_type(otherwise);
+  if (tensor.get_data_type() == DataType_t::NOT_SET)
+    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, subject, "no data type",
+                       std::string(kAcceptedTypes) + ", set for the tensor or for the graph");
+  if (!base::is_supported(tensor.get_data_type()))
+    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject + ", data type",
+                       show(tensor.get_data_type()), kAcceptedTypes);
+  return {};
+}
+
+template <class Attributes>
+error_t fill_types(Attributes& attributes, const Site& site, const GraphTypes& types) {
+  if (attributes.compute_data_type == DataType_t::NOT_SET)
+    attributes.compute_data_type = types.compute;
+  if (attributes.compute_data_type == DataType_t::NOT_SET && !kMovesOnly<Attributes>)
+    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, "compute data type", "none",
+                       std::string(kAcceptedTypes) + ", set for the operation or for the graph");
+  if (attributes.compute_data_type != DataType_t::NOT_SET &&
+      !base::is_supported(attributes.compute_data_type))
+    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, "compute data type",
+                       show(attributes.compute_data_type), kAcceptedTypes);
+
+  auto of_graph = [&](const Tensor_attributes& tensor) {
+    return tensor.get_is_virtual() ? types.intermediate : types.io;
+  };
+  for (size_t port = 0; port < attributes.inputs.size(); ++port)
+    if (const TensorPtr& tensor = attributes.inputs[port])
+      CHECK_WARPLOOM_ERROR(fill_type(site, site.input(port), *tensor, of_graph(*tensor)));
+  for (size_t port = 0; port < attributes.outputs.size(); ++port)
+    if (const TensorPtr& tensor = attributes.outputs[port]) {
+      // What only moves elements keeps their type.
+      DataType_t otherwise =
+          kMovesOnly<Attributes> ? attributes.inputs[0]->get_data_type() : of_graph(*tensor);
+      CHECK_WARPLOOM_ERROR(fill_type(site, site.output(port), *tensor, otherwise));
+    }
+  return {};
+}
+
+// A stored scalar has ones for dims, as many as the operation's other tensors have. One that
+// several operations read keeps the least rank, which fits all of them.
+template <class Attributes>
+void promote_scalars(const Attributes& attributes) {
+  size_t rank = 0;
+  for (const auto* tensors : {&attributes.inputs, &attributes.outputs})
+    for (const TensorPtr& tensor : *tensors)
+      if (rank < 1 && tensor && !is_stored_scalar(*tensor)) rank = tensor->get_dim().size();
+  if (rank < 1) return;
+  for (const TensorPtr& tensor : attributes.inputs) {
+    if (!tensor || !is_stored_scalar(*tensor) || tensor->get_volume() != 1) continue;
+    if (tensor->get_dim().size() > 1 && tensor->get_dim().size() <= rank) continue;
+    tensor->set_dim(std::vector<int64_t>(rank, 1)).set_stride(std::vector<int64_t>(rank, 1));
+  }
+}
+
+// A virtual result of an operation that only moves elements may be a view of its input, which may
+// repeat elements.
+template <class Attributes>
+error_t check_outputs(const Attributes& attributes, const Site& site) {
+  for (size_t port = 0; port < attributes.outputs.size(); ++port) {
+    if (!attributes.outputs[port]) continue;
+    const Tensor_attributes& tensor = *attributes.outputs[port];
+    const std::string subject = site.output(port);
+    CHECK_WARPLOOM_ERROR(check_complete(site, subject, tensor));
+    if (tensor.get_is_pass_by_value())
+      return site.refuse(error_code_t::INVALID_VALUE, subject, "a tensor passed by value",
+                         "one with memory of its own, or a virtual one");
+    if (kMovesOnly<Attributes> && tensor.get_is_virtual()) continue;
+    if (elements_overlap(tensor.get_dim(), tensor.get_stride()))
+      return site.refuse(
+          error_code_t::INVALID_VALUE, subject + ", strides",
+          fmt::format("{} with dims {}", show(tensor.get_stride()), show(tensor.get_dim())),
+          "an address of its own for every element, e.g. " +
+              show(row_major_strides(tensor.get_dim())));
+  }
+  return {};
+}
+
+template <class Attributes>
+error_t infer_and_validate_one(Attributes& attributes, const GraphTypes& types) {
+  const Site site(attributes);
+  CHECK_WARPLOOM_ERROR(fill_types(attributes, site, types));
+  promote_scalars(attributes);
+  for (size_t port = 0; port < attributes.inputs.size(); ++port)
+    if (attributes.inputs[port])
+      CHECK_WARPLOOM_ERROR(check_complete(site, site.input(port), *attributes.inputs[port]));
+  for (size_t port = 0; port < attributes.outputs.size(); ++port) {
+    if (!attributes.outputs[port]) continue;
+    if (Defect defect = extents_defect(*attributes.outputs[port]); defect.code != error_code_t::OK)
+      return site.refuse(defect.code, site.output(port) + defect.place, defect.found,
+                         defect.accepted);
+  }
+  CHECK_WARPLOOM_ERROR(validate(attributes, site));
+  CHECK_WARPLOOM_ERROR(infer(attributes, site));
+  return check_outputs(attributes, site);
+}
+
+}  // namespace
+
+bool is_stored_scalar(const Tensor_attributes& tensor) {
+  return tensor.get_pass_by_value() || tensor.get_has_compile_time_constant();
+}
+
+error_t infer_dims(const Site& site, size_t port, Tensor_attributes& output, const Dims& dims) {
+  if (output.get_dim().empty()) {
+    output.set_dim(dims);
+    return {};
+  }
+  const Dims& found = output.get_dim();
+  if (found.size() != dims.size())
+    return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.output(port) + ", dims",
+                       show(found), show(dims) + ", as inferred from the inputs");
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (found[i] != dims[i])
+      return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.output(port, i),
+                         fmt::format("{} in {}", found[i], show(found)),
+                         fmt::format("{} of {}, as inferred from the inputs", dims[i], show(dims)));
+  return {};
+}
+
+error_t infer_and_validate(Operation& operation, const GraphTypes& types) {
+  CHECK_WARPLOOM_ERROR(check_presence(operation));
+  return std::visit([&](auto& attributes) { return infer_and_validate_one(attributes, types); },
+                    operation);
+}
+
+error_t check_tensor(const Tensor_attributes& tensor) {
+  CHECK_WARPLOOM_ERROR(tensor.validate());
+  const Defect defect = tensor_defect(tensor);
+  if (defect.code == error_code_t::OK) return {};
+  return {defect.code, fmt::format("tensor \"{}\"{}: found {}, accepted {}", tensor.get_name(),
+                                   defect.place, defect.found, defect.accepted)};
+}
+
+}  // namespace warploom::ops

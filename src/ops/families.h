@@ -1,0 +1,38 @@
+#pragma once
+#include <warploom/ops/operation.h>
+
+#include "ops/site.h"
+
+// One overload for every operation; check.cpp calls them in this order.
+
+namespace warploom::ops {
+
+/// Do fields and inputs fit together? Presence, data types and each tensor by itself are checked
+/// already.
+error_t validate(const graph::Conv_fprop_attributes& attributes, const Site& site);
+error_t validate(const graph::Matmul_attributes& attributes, const Site& site);
+error_t validate(const graph::Pointwise_attributes& attributes, const Site& site);
+error_t validate(const graph::Reduction_attributes& attributes, const Site& site);
+error_t validate(const graph::SDPA_attributes& attributes, const Site& site);
+error_t validate(const graph::Reshape_attributes& attributes, const Site& site);
+error_t validate(const graph::Transpose_attributes& attributes, const Site& site);
+error_t validate(const graph::Slice_attributes& attributes, const Site& site);
+
+/// Gives the outputs their dims and strides, or refuses dims that contradict.
+error_t infer(graph::Conv_fprop_attributes& attributes, const Site& site);
+error_t infer(graph::Matmul_attributes& attributes, const Site& site);
+error_t infer(graph::Pointwise_attributes& attributes, const Site& site);
+error_t infer(graph::Reduction_attributes& attributes, const Site& site);
+error_t infer(graph::SDPA_attributes& attributes, const Site& site);
+error_t infer(graph::Reshape_attributes& attributes, const Site& site);
+error_t infer(graph::Transpose_attributes& attributes, const Site& site);
+error_t infer(graph::Slice_attributes& attributes, const Site& site);
+
+/// Sets the output's dims if it has none; else compares each, naming the first that differs.
+error_t infer_dims(const Site& site, size_t port, graph::Tensor_attributes& output,
+                   const std::vector<int64_t>& dims);
+
+/// A scalar whose value the graph holds; it has no shape of its own.
+bool is_stored_scalar(const graph::Tensor_attributes& tensor);
+
+}  // namespace warploom::ops

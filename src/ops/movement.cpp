@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include "ops/families.h"
+#include "ops/strides.h"
+
+namespace warploom::ops {
+namespace {
+
+using graph::Reshape_attributes;
+using graph::Slice_attributes;
+using graph::Tensor_attributes;
+using graph::Transpose_attributes;
+
+// All three have one input X and one output Y.
+constexpr size_t kX = 0, kY = 0;
+
+template <class Attributes>
+error_t check_equal_types(const Attributes& attributes, const Site& site) {
+  const DataType_t x = attributes.inputs[kX]->get_data_type();
+  const DataType_t y = attributes.outputs[kY]->get_data_type();
+  if (x == y) return {};
+  return site.refuse(error_code_t::INVALID_VALUE, site.output(kY) + ", data type", show(y),
+                     fmt::format("{}, that of {}", to_string(x), site.input(kX)));
+}
+
+// What a virtual result's strides may repeat, a stored one's may not.
+Dims own_or_packed(const Tensor_attributes& output, const Dims& dims, const Dims& strides) {
+  if (output.get_is_virtual() || !elements_overlap(dims, strides)) return strides;
+  return strides_in_order_of(dims, strides);
+}
+
+bool multiply(const Dims& dims, int64_t& volume) {
+  volume = 1;
+  for (int64_t dim : dims)
+    if (__builtin_mul_overflow(volume, dim, &volume)) return false;
+  return true;
+}
+
+// VIEW_ONLY: Y must name the addresses that X's elements have, each as often as X does.
+error_t check_view(const Site& site, const Tensor_attributes& x, const Tensor_attributes& y) {
+  if (x.get_volume() == 0) return {};
+  if (canonical_layout(x.get_dim(), x.get_stride()) ==
+      canonical_layout(y.get_dim(), y.get_stride()))
+    return {};
+  return site.refuse(
+      error_code_t::SHAPE_DEDUCTION_FAILED, site.output(kY) + ", strides",
+      fmt::format("{} for dims {}", show(y.get_stride()), show(y.get_dim())),
+      fmt::format("strides that visit exactly the elements of {} (dims {}, strides {}), or "
+                  "reshape_mode LOGICAL",
+                  site.input(kX), show(x.get_dim()), show(x.get_stride())));
+}
+
+}  // namespace
+
+// --- Reshape ---
+
+error_t validate(const Reshape_attributes& reshape, const Site& site) {
+  CHECK_WARPLOOM_ERROR(check_equal_types(reshape, site));
+  const Tensor_attributes& y = *reshape.outputs[kY];
+  if (reshape.get_dim().empty() && y.get_dim().empty())
+    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, site.field("dim"), "nothing set",
+                       "dims here or on the result");
+  const Dims& dims = reshape.get_dim().empty() ? y.get_dim() : reshape.get_dim();
+  const Dims& strides = y.get_stride().empty() ? reshape.get_stride() : y.get_stride();
+  if (!reshape.get_stride().empty() && strides != reshape.get_stride())
+    return site.refuse(error_code_t::INVALID_VALUE, site.output(kY) + ", strides", show(strides),
+                       show(reshape.get_stride()) + ", as field stride says");
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < 0)
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("dim", i), show(dims[i]),
+                         "0 or more");
+  if (!strides.empty() && strides.size() != dims.size())
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("stride"), show(strides),
+                       show(dims.size()) + " strides, one for each dim");
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (strides[i] < 0)
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("stride", i), show(strides[i]),
+                         "0 or more");
+  const int64_t elements = reshape.inputs[kX]->get_volume();
+  int64_t found = 0;
+  if (!multiply(dims, found) || found != elements)
+    return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.output(kY) + ", dims", show(dims),
+                       fmt::format("dims with the {} elements of {}", elements, site.input(kX)));
+  return {};
+}
+
+error_t infer(Reshape_attributes& reshape, const Site& site) {
+  const Tensor_attributes& x = *reshape.inputs[kX];
+  Tensor_attributes& y = *reshape.outputs[kY];
+  if (!reshape.get_dim().empty()) CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, reshape.get_dim()));
+  if (y.get_stride().empty())
+    y.set_stride(reshape.get_stride().empty() ? nhwc_strides(y.get_dim()) : reshape.get_stride());
+  return reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY ? check_view(site, x, y)
+                                                                : error_t{};
+}
+
+// --- Transpose ---
+
+error_t validate(const Transpose_attributes& transpose, const Site& site) {
+  CHECK_WARPLOOM_ERROR(check_equal_types(transpose, site));
+  const size_t rank = transpose.inputs[kX]->get_dim().size();
+  const auto& permutation = transpose.get_permutation();
+  if (permutation.size() != rank)
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("permutation"), show(permutation),
+                       fmt::format("{} entries, one for each dim of {}", rank, site.input(kX)));
+  std::vector<bool> is_used(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t from = permutation[i];
+    if (from < 0 || from >= static_cast<int64_t>(rank) || is_used[static_cast<size_t>(from)])
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("permutation", i),
+                         fmt::format("{} in {}", from, show(permutation)),
+                         fmt::format("each of 0 to {} once", rank - 1));
+    is_used[static_cast<size_t>(from)] = true;
+  }
+  return {};
+}
+
+error_t infer(Transpose_attributes& transpose, const Site& site) {
+  const Tensor_attributes& x = *transpose.inputs[kX];
+  Tensor_attributes& y = *transpose.outputs[kY];
+  Dims dims, strides;
+  for (int64_t from : transpose.get_permutation()) {
+    dims.push_back(x.get_dim()[static_cast<size_t>(from)]);
+    strides.push_back(x.get_stride()[static_cast<size_t>(from)]);
+  }
+  CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, dims));
+  if (y.get_stride().empty()) y.set_stride(own_or_packed(y, dims, strides));
+  return {};
+}
+
+// --- Slice ---
+
+error_t validate(const Slice_attributes& slice, const Site& site) {
+  CHECK_WARPLOOM_ERROR(check_equal_types(slice, site));
+  const Dims& x = slice.inputs[kX]->get_dim();
+  const auto& slices = slice.get_slices();
+  const auto& steps = slice.get_strides();
+  if (slices.size() != x.size())
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("slices"),
+                       show(slices.size()) + " entries",
+                       fmt::format("{}, one for each dim of {}", x.size(), site.input(kX)));
+  if (!steps.empty() && steps.size() != x.size())
+    return site.refuse(
+        error_code_t::INVALID_VALUE, site.field("slice_strides"), show(steps.size()) + " entries",
+        fmt::format("{}, one for each dim of {}, or none", x.size(), site.input(kX)));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto& [start, limit] = slices[i];
+    if (start < 0 || limit < start || limit > x[i])
+      return site.refuse(
+          error_code_t::INVALID_VALUE, site.field("slices", i),
+          fmt::format("{} to {}", start, limit),
+          fmt::format("0 <= start <= limit <= {}, dim {} of {}", x[i], i, site.input(kX)));
+    if (!steps.empty() && steps[i] < 1)
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("slice_strides", i),
+                         show(steps[i]), "1 or more");
+  }
+  return {};
+}
+
+error_t infer(Slice_attributes& slice, const Site& site) {
+  const Tensor_attributes& x = *slice.inputs[kX];
+  Tensor_attributes& y = *slice.outputs[kY];
+  Dims dims, strides;
+  for (size_t i = 0; i < x.get_dim().size(); ++i) {
+    const auto& [start, limit] = slice.get_slices()[i];
+    const int64_t step = slice.get_strides().empty() ? 1 : slice.get_strides()[i];
+    const int64_t dim = (limit - start) / step + ((limit - start) % step != 0 ? 1 : 0);
+    dims.push_back(dim);
+    // A step beyond the end may be of any size; it is not used then.
+    strides.push_back(dim > 1 ? x.get_stride()[i] * step : x.get_stride()[i]);
+  }
+  CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, dims));
+  if (y.get_stride().empty())
+    y.set_stride(y.get_is_virtual() ? strides : strides_in_order_of(dims, strides));
+  return {};
+}
+
+}  // namespace warploom::ops
