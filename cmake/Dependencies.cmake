@@ -11,5 +11,13 @@ if(WARPLOOM_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
 if(WARPLOOM_BUILD_BENCH)
-  find_package(dnnl CONFIG QUIET)  # the peer of the CPU benchmarks
+  # The peer of the CPU benchmarks, where it is installed. Debian's package config asks for OpenCL's
+  # headers, which nothing here needs.
+  find_path(DNNL_INCLUDE_DIR dnnl.hpp)
+  find_library(DNNL_LIBRARY dnnl)
+  if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
+    add_library(DNNL::dnnl UNKNOWN IMPORTED)
+    set_target_properties(DNNL::dnnl PROPERTIES
+      IMPORTED_LOCATION "${DNNL_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${DNNL_INCLUDE_DIR}")
+  endif()
 endif()
