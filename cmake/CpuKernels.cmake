@@ -3,18 +3,18 @@
 #   src/engines/cpu/kernels/*.isa.cpp     compiled once per level, with -DWARPLOOM_ISA=<level>; its
 #                                         code belongs in a namespace named after WARPLOOM_ISA
 #   src/engines/cpu/kernels/<level>/*.cpp compiled for that level alone
+#   (what AVX512-BF16 adds to AVX-512 is assembly alone: it has no level of its own here)
 #   src/engines/cpu/kernels/*.gen.py      run as `python3 x.gen.py x.S`; the assembly is x86-64 only
 #   src/engines/cpu/kernels/*.cpp         ordinary sources of the layer engines/cpu
 
 set(x86_avx2 -mavx2 -mfma -mf16c)
 set(x86_avx512 ${x86_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
-set(x86_avx512bf16 ${x86_avx512} -mavx512bf16)
 
 function(warploom_cpu_kernels)
   set(folder "${PROJECT_SOURCE_DIR}/src/engines/cpu/kernels")
   set(levels generic)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    list(APPEND levels avx2 avx512 avx512bf16)
+    list(APPEND levels avx2 avx512)
     set(x86 TRUE)
   endif()
 
@@ -26,7 +26,7 @@ function(warploom_cpu_kernels)
       add_library(${target} OBJECT ${shared_sources} ${level_sources})
       target_link_libraries(${target} PUBLIC warploom_headers)
       target_compile_definitions(${target} PRIVATE WARPLOOM_ISA=${level})
-      target_compile_options(${target} PRIVATE -O3 -ffp-contract=fast ${x86_${level}}
+      target_compile_options(${target} PRIVATE -O3 ${x86_${level}}
         # GCC 12 warns of its own intrinsics (_mm256_undefined_pd).
         $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
       set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS ${target})

@@ -17,7 +17,7 @@ function(warploom_layer folder)
   string(REPLACE "/" "_" target "warploom_${folder}")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp")
   # The kernels of the CPU engine are compiled once per instruction set (CpuKernels.cmake).
-  list(FILTER sources EXCLUDE REGEX "/kernels/[^/]+/|\\.isa\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/engines/cpu/kernels/[^/]+/|\\.isa\\.cpp$")
   list(TRANSFORM layer_DEPENDS PREPEND "warploom_")
   list(TRANSFORM layer_DEPENDS REPLACE "/" "_")
   if(sources)

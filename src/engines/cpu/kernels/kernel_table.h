@@ -23,11 +23,11 @@ struct GemmTile {
   int64_t a_batch_stride = 0;
   const void* b = nullptr;  ///< aligned to 64
   int64_t b_batch_stride = 0;
-  void* c = nullptr;        ///< aligned to 64, as are its rows
+  void* c = nullptr;  ///< aligned to 64, as are its rows
   int64_t c_row_stride = 0;
-  int64_t k_steps = 0;      ///< ceil(K / k_per_step); A and B hold zeros in the padding
+  int64_t k_steps = 0;  ///< ceil(K / k_per_step); A and B hold zeros in the padding
   int64_t batch = 1;
-  int64_t accumulate = 0;   ///< 1: add to what C holds; 0: overwrite
+  int64_t accumulate = 0;  ///< 1: add to what C holds; 0: overwrite
 };
 
 using GemmKernel = void (*)(const GemmTile*);
@@ -49,7 +49,8 @@ struct GemmKernels {
   int32_t k_per_step = 1;  ///< elements of K in one step: 2 where pairs are multiplied
   int32_t a_bytes = 0;     ///< size of an element of packed A and B
   int32_t c_bytes = 0;     ///< size of an element of C (float, int32 or double)
-  DataType_t a_type = DataType_t::NOT_SET;  ///< A of this type need not be packed (if K is whole steps)
+  DataType_t a_type =
+      DataType_t::NOT_SET;  ///< A of this type need not be packed (if K is whole steps)
 
   /// Indexed by the number of rows, 1 to mr.
   const GemmKernel* kernels = nullptr;

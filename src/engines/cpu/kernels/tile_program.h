@@ -9,16 +9,16 @@
 // Straight-line programs over tiles small enough for the L1 cache: the epilogue of a contraction,
 // and the whole of a pointwise or reduction group. A program knows neither extents nor strides: a
 // tile is up to `rows` x `columns` elements of the iteration space, and TileArguments say where the
-// tile lies in every external tensor. Broadcast is a stride of 0 found at run time: what varies only
-// along columns (a bias) or rows (a mean) is loaded and computed once, not once an element.
+// tile lies in every external tensor. Broadcast is a stride of 0 found at run time: what varies
+// only along columns (a bias) or rows (a mean) is loaded and computed once, not once an element.
 //
 //   TileProgramBuilder builder(TileCompute::kFloat);
-//   TileValue c = builder.anchor();                            // the caller fills it (a matmul tile)
-//   TileValue bias = builder.load(0, DataType_t::FLOAT);       // operand 0
-//   TileValue sum = builder.pointwise({.mode = PointwiseMode_t::ADD}, c, bias);
-//   TileValue y = builder.store(1, DataType_t::BFLOAT16, sum); // y is the rounded value
-//   builder.reduce(2, ReductionMode_t::AMAX, y);               // operand 2: accumulators
-//   TileProgram program = builder.build({.rows = 28, .columns = 64});
+//   TileValue c = builder.anchor();                            // the caller fills it (a matmul
+//   tile) TileValue bias = builder.load(0, DataType_t::FLOAT);       // operand 0 TileValue sum =
+//   builder.pointwise({.mode = PointwiseMode_t::ADD}, c, bias); TileValue y = builder.store(1,
+//   DataType_t::BFLOAT16, sum); // y is the rounded value builder.reduce(2, ReductionMode_t::AMAX,
+//   y);               // operand 2: accumulators TileProgram program = builder.build({.rows = 28,
+//   .columns = 64});
 //
 //   void* slots = ...;  // program.slot_bytes(), aligned to 64, one for each thread
 //   gemm tile -> program.anchor(slots), program.slot_stride()
@@ -39,7 +39,7 @@ struct TileValue {
 struct TilePointwise {
   PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
   double relu_lower_clip = 0.0;
-  double relu_upper_clip = 1.7976931348623157e308;  ///< none
+  double relu_upper_clip = __builtin_inf();  ///< none
   double relu_lower_clip_slope = 0.0;
   double swish_beta = 1.0;
   double elu_alpha = 1.0;
@@ -64,10 +64,10 @@ struct TileInstruction {
   /// The operand may be read where it lies: nothing is stored while the value lives.
   bool in_place = false;
   int32_t operand = -1;
-  int32_t result = -1;                 // slot; -1 for kStore and kReduce
-  int32_t inputs[3] = {-1, -1, -1};    // slots
+  int32_t result = -1;               // slot; -1 for kStore and kReduce
+  int32_t inputs[3] = {-1, -1, -1};  // slots
   double constant = 0.0;
-  TilePointwise pointwise;
+  TilePointwise pointwise = {};
 };
 
 /// Where the tile lies in an external tensor, in elements of its type.
@@ -83,8 +83,9 @@ struct TileOperand {
 
 struct TileArguments {
   const TileOperand* operands = nullptr;
-  void* slots = nullptr;  ///< TileProgram::slot_bytes() bytes, aligned to 64; contents do not matter
-  int32_t rows = 0;       ///< of this tile; at most TileShape's
+  void* slots =
+      nullptr;       ///< TileProgram::slot_bytes() bytes, aligned to 64; contents do not matter
+  int32_t rows = 0;  ///< of this tile; at most TileShape's
   int32_t columns = 0;
 };
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <type_traits>
 
 // Threads of the CPU engine. Chunks are claimed from one atomic counter, by the caller and by
 // whoever else is awake: the caller never waits for a thread that has claimed nothing, so a worker
