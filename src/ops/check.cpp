@@ -53,17 +53,17 @@ Defect size_defect(const Tensor_attributes& tensor) {
   const auto& strides = tensor.get_stride();
   int64_t bytes = warploom::detail::get_data_type_size(tensor.get_data_type());
   if (bytes == 0) bytes = 8;
-  int64_t volume = 1, last = 1, step = 0, scaled = 0;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t extent = std::max<int64_t>(dims[i], 1);
-    if (__builtin_mul_overflow(volume, extent, &volume) ||
+  int64_t scaled = 0;
+  for (int64_t volume = 1; int64_t dim : dims)
+    if (__builtin_mul_overflow(volume, std::max<int64_t>(dim, 1), &volume) ||
         __builtin_mul_overflow(volume, bytes, &scaled))
       return {error_code_t::INVALID_VALUE, ", dims", show(dims), "a size in bytes below 2^63"};
-    if (__builtin_mul_overflow(extent - 1, strides[i], &step) ||
+  int64_t last = 1, step = 0;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (__builtin_mul_overflow(std::max<int64_t>(dims[i], 1) - 1, strides[i], &step) ||
         __builtin_add_overflow(last, step, &last) || __builtin_mul_overflow(last, bytes, &scaled))
       return {error_code_t::INVALID_VALUE, ", strides", show(strides),
               "offsets in bytes below 2^63"};
-  }
   return {};
 }
 

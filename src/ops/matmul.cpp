@@ -14,7 +14,7 @@ using Matmul = graph::Matmul_attributes;
 bool combine_batch(int64_t a, int64_t b, int64_t& combined) {
   combined = a == 1 ? b : b == 1 ? a : std::max(a, b);
   const int64_t least = std::min(a, b);
-  return a == b || least == 1 || (least > 0 && combined % least == 0);
+  return a == b || a == 1 || b == 1 || (least > 0 && combined % least == 0);
 }
 
 error_t check_override(const Matmul& matmul, const Site& site, size_t port, const Dims& batch) {
