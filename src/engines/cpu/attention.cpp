@@ -1,0 +1,91 @@
+#include "engines/cpu/attention.h"
+
+#include "engines/cpu/bound_attention.h"
+#include "engines/cpu/group_checks.h"
+
+namespace warploom::cpu {
+namespace {
+
+using SDPA = graph::SDPA_attributes;
+
+bool is_float(DataType_t type) {
+  return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+}
+
+TileProgram bias_program(DataType_t bias_type) {
+  TileProgramBuilder builder(TileCompute::kFloat);
+  const TileValue scores = builder.load(kScores, DataType_t::FLOAT);
+  const TileValue scale = builder.load(kScale, DataType_t::FLOAT);
+  const TileValue bias = builder.load(kBias, bias_type);
+  const TileValue scaled = builder.pointwise({.mode = PointwiseMode_t::MUL}, scores, scale);
+  const TileValue sum = builder.pointwise({.mode = PointwiseMode_t::ADD}, scaled, bias);
+  builder.store(kScores, DataType_t::FLOAT, sum);
+  return builder.build({28, 64});
+}
+
+}  // namespace
+
+engine::EngineInfo AttentionEngine::info() const {
+  return {.name = "cpu.attention",
+          .knobs = {{KnobType_t::TILE_M, 256, 8, 1}, {KnobType_t::TILE_N, 4096, 32, 32}}};
+}
+
+engine::Verdict AttentionEngine::supports(const fusion::FusionGroup& group,
+                                          const Device& device) const {
+  if (auto verdict = check_anchor(group, fusion::AnchorKind::kAttention, "one attention");
+      !verdict.is_supported)
+    return verdict;
+  if (auto verdict = check_group(group); !verdict.is_supported) return verdict;
+  const ir::Node& node = group.node(group.anchor);
+  if (!group.prologues.empty())
+    return refuse("nothing is computed before an attention", group.anchor,
+                  node.inputs[group.prologues.front().port], "pointwise work on an input", "none");
+  for (size_t port : {SDPA::Q, SDPA::K, SDPA::V}) {
+    const DataType_t type = group.tensor(node.inputs[port]).data_type;
+    if (!is_float(type))
+      return refuse("scores are computed in float", group.anchor, node.inputs[port],
+                    std::string(to_string(type)), "FLOAT, HALF or BFLOAT16");
+  }
+  if (node.compute_data_type == DataType_t::DOUBLE)
+    return refuse("scores are computed in float", group.anchor, ir::kNoTensor,
+                  "compute data type DOUBLE", "FLOAT");
+  if (!machine_for(device).kernels->gemm_float)
+    return refuse("there is a micro-kernel for float", group.anchor, ir::kNoTensor,
+                  device.architecture, "generic");
+  return engine::Verdict::yes();
+}
+
+std::vector<engine::KnobSettings> AttentionEngine::configurations(const fusion::FusionGroup&,
+                                                                  const Device& device) const {
+  const int64_t rows = contraction_tile(machine_for(device).kernels->gemm_float).rows;
+  std::vector<engine::KnobSettings> all;
+  auto add = [&](int64_t queries, int64_t keys) {
+    all.push_back({{KnobType_t::TILE_M, queries}, {KnobType_t::TILE_N, keys}});
+  };
+  add(2 * rows, 512);
+  add(2 * rows, 256);
+  add(2 * rows, 128);
+  add(4 * rows, 256);
+  return all;
+}
+
+Result<std::unique_ptr<const CpuKernel>> AttentionEngine::make_kernel(
+    const fusion::FusionGroup& group, const engine::KnobSettings& knobs,
+    const Machine& machine) const {
+  auto program = std::make_shared<AttentionProgram>();
+  program->group = group;
+  program->machine = machine;
+  program->knobs = knobs;
+  program->kernels = &machine.kernels->gemm_float;
+  const ContractionTile tile = contraction_tile(*program->kernels);
+  CompileOptions options;
+  options.shape = {tile.rows, tile.columns};
+  options.anchor_type = DataType_t::FLOAT;
+  program->epilogue = compile_expression(group, group.epilogue, options);
+  const ir::TensorId bias = port_tensor(group.node(group.anchor), SDPA::Bias);
+  if (bias != ir::kNoTensor) program->bias = bias_program(group.tensor(bias).data_type);
+  return std::unique_ptr<const CpuKernel>(
+      std::make_unique<SharedProgramKernel<AttentionProgram, BoundAttention>>(std::move(program)));
+}
+
+}  // namespace warploom::cpu

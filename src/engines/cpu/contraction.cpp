@@ -1,0 +1,191 @@
+#include "engines/cpu/contraction.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engines/cpu/accumulators.h"
+
+namespace warploom::cpu {
+namespace {
+
+constexpr int kTileColumns = 64;
+constexpr int kMostTileRows = 32;
+
+}  // namespace
+
+ContractionTile contraction_tile(const GemmKernels& kernels) {
+  return {std::max(kMostTileRows / kernels.mr, 1) * kernels.mr, kTileColumns};
+}
+
+DataType_t sum_type(const GemmKernels& kernels) {
+  if (kernels.c_bytes == 8) return DataType_t::DOUBLE;
+  return kernels.a_type == DataType_t::FLOAT || kernels.a_type == DataType_t::BFLOAT16
+             ? DataType_t::FLOAT
+             : DataType_t::INT32;
+}
+
+CompiledExpression compile_epilogue(const fusion::FusionGroup& group, const GemmKernels& kernels) {
+  const ContractionTile tile = contraction_tile(kernels);
+  CompileOptions options;
+  options.shape = {tile.rows, tile.columns};
+  if (compute_type(choose_compute(group, group.epilogue)) != sum_type(kernels))
+    options.anchor_type = sum_type(kernels);
+  return compile_expression(group, group.epilogue, options);
+}
+
+void BoundContraction::finish_bind() {
+  const GemmKernels& kernels = *base_->kernels;
+  const Machine& machine = base_->machine;
+  panels_ = divide_up(group_columns_, kernels.nr);
+  is_parallel_ =
+      cpu::predicted_microseconds(work_, machine.kernels->level, 1) >= kParallelMicroseconds;
+  work_.tasks = grid_.row_tasks * grid_.column_tasks;
+  // Small tasks are handed out several at a time, some 20 us of them.
+  const double each = cpu::predicted_microseconds(work_, machine.kernels->level, 1) /
+                      static_cast<double>(std::max<int64_t>(work_.tasks, 1));
+  tasks_per_chunk_ = std::clamp<int64_t>(static_cast<int64_t>(20 / std::max(each, 0.01)), 1,
+                                         std::max<int64_t>(work_.tasks / 16, 1));
+
+  epilogue_.set_grid(grid_, base_->group, layout_);
+  const int64_t threads = is_parallel_ ? machine.threads() : 1;
+  b_offset_ = layout_.add("packed B", slots_per_phase_ * panels_ * panel_stride_);
+  a_scratch_bytes_ = round_up(a_scratch_bytes_, kScratchAlignment);
+  a_scratch_offset_ = layout_.add("packed A of each thread", a_scratch_bytes_ * threads);
+  const ContractionTile tile = contraction_tile(kernels);
+  has_sum_tile_ = std::any_of(
+      base_->epilogue.operands.begin(), base_->epilogue.operands.end(),
+      [](const ProgramOperand& operand) { return operand.kind == ProgramOperand::Kind::kTile; });
+  sums_offset_ = round_up(epilogue_.scratch_bytes(), kScratchAlignment);
+  tiles_stride_ = sums_offset_ + (has_sum_tile_ ? tile.rows * tile.columns * kernels.c_bytes : 0);
+  tiles_stride_ = round_up(tiles_stride_, kScratchAlignment);
+  tiles_offset_ = layout_.add("tiles of each thread", tiles_stride_ * threads);
+}
+
+double BoundContraction::predicted_microseconds() const {
+  return cpu::predicted_microseconds(work_, base_->machine.kernels->level,
+                                     base_->machine.threads());
+}
+
+error_t BoundContraction::launch(void*, std::span<void* const> pointers,
+                                 void* workspace) const noexcept {
+  const Machine& machine = base_->machine;
+  const Launch launch{pointers, static_cast<std::byte*>(workspace)};
+  start_reductions(epilogue_, launch.workspace, machine);
+  const bool is_empty = epilogue_.rows() == 0 || epilogue_.columns() == 0;
+  for (int64_t phase = 0; phase < phases_ && !is_empty; ++phase) {
+    // Several panels at a time; as many as keep every thread busy.
+    const int64_t run = std::max<int64_t>(panels_ * slots_per_phase_ / 32, 1);
+    const int64_t runs = divide_up(panels_, run);
+    machine.run(slots_per_phase_ * runs, is_parallel_, [&](int64_t index, int worker) {
+      const int64_t begin = index % runs * run;
+      pack_b(launch, phase, index / runs, begin, std::min(begin + run, panels_), worker);
+    });
+    const int64_t first = phase * row_tasks_per_phase_;
+    const int64_t row_tasks = std::min(row_tasks_per_phase_, grid_.row_tasks - first);
+    const int64_t tasks = row_tasks * grid_.column_tasks;
+    machine.run(divide_up(tasks, tasks_per_chunk_), is_parallel_, [&](int64_t chunk, int worker) {
+      const int64_t end = std::min((chunk + 1) * tasks_per_chunk_, tasks);
+      for (int64_t task = chunk * tasks_per_chunk_; task < end; ++task)
+        run_task(launch, first + task / grid_.column_tasks, task % grid_.column_tasks, worker);
+    });
+  }
+  finish_reductions(epilogue_, pointers, launch.workspace, machine);
+  return {};
+}
+
+void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t column_index,
+                                int worker) const {
+  const ContractionTile tile = contraction_tile(*base_->kernels);
+  const int64_t tasks_per_group = grid_.column_tasks / groups_;
+  const int64_t group = column_index / tasks_per_group;
+  const int64_t begin = column_index % tasks_per_group * columns_per_task_;
+  const int64_t end = std::min(begin + columns_per_task_, group_columns_);
+  const RowTask rows = row_task(row_index);
+  const RowSource a = rows_of_a(launch, rows, group, worker);
+  const int64_t slot = slot_of_b(rows, group);
+
+  // Tiles are parts of one run, all of a size, or several whole runs.
+  const int64_t run = std::min(a.run_length, rows.rows);
+  const int64_t parts = divide_up(run, tile.rows);
+  const int64_t runs_in_tile = std::max<int64_t>(tile.rows / run, 1);
+  for (int64_t column = begin; column < end; column += tile.columns) {
+    const int64_t columns = std::min<int64_t>(tile.columns, end - column);
+    const std::byte* panel = b_panel(launch, slot, column / base_->kernels->nr);
+    for (int64_t first = 0; first < rows.rows; first += parts == 1 ? run * runs_in_tile : run) {
+      const int64_t here = std::min(rows.rows - first, parts == 1 ? run * runs_in_tile : run);
+      for (int64_t part = 0; part < parts; ++part) {
+        int64_t row = first + here * part / parts;
+        const int64_t stop = first + here * (part + 1) / parts;
+        while (row < stop) {
+          const int64_t count = std::min(stop - row, epilogue_.rows_in_one_tile(rows.row + row));
+          run_tile(launch, a, rows.row, row, count, group * group_columns_ + column, columns, panel,
+                   {row_index, column_index}, worker);
+          row += count;
+        }
+      }
+    }
+  }
+}
+
+void BoundContraction::run_tile(const Launch& launch, const RowSource& a, int64_t first_row,
+                                int64_t row, int64_t rows, int64_t column, int64_t columns,
+                                const std::byte* panel, TaskIndex task, int worker) const {
+  const GemmKernels& kernels = *base_->kernels;
+  std::byte* scratch = launch.workspace + tiles_offset_ + worker * tiles_stride_;
+  const RunContext context{base_->machine.kernels, launch.pointers, launch.workspace, scratch};
+  TileOperand sums;
+  std::byte* tile = static_cast<std::byte*>(epilogue_.anchor(context));
+  int64_t stride = base_->epilogue.program.slot_stride();
+  if (has_sum_tile_) {
+    tile = scratch + sums_offset_;
+    stride = kTileColumns;
+  }
+  sums.data = tile;
+  sums.row_stride = stride;
+  sums.column_stride = 1;
+  multiply(a, row, rows, divide_up(columns, kernels.nr), panel, tile, stride * kernels.c_bytes);
+  epilogue_.run_tile(context, {first_row + row, rows, column, columns}, task, &sums);
+}
+
+void BoundContraction::multiply(const RowSource& a, int64_t row, int64_t rows, int64_t panels,
+                                const std::byte* panel, std::byte* tile,
+                                int64_t tile_stride) const {
+  const GemmKernels& kernels = *base_->kernels;
+  const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
+  if (steps_.empty())
+    for (int64_t r = 0; r < rows; ++r)
+      std::memset(tile + r * tile_stride, 0, static_cast<size_t>(panels * panel_bytes));
+
+  GemmTile call;
+  call.a_row_stride = a.row_stride;
+  call.c_row_stride = tile_stride;
+  for (const SumStep& step : steps_) {
+    call.a_batch_stride = step.a_batch_stride;
+    call.b_batch_stride = step.k_steps * kernels.step_bytes();
+    call.k_steps = step.k_steps;
+    call.batch = step.batch;
+    for (int64_t p = 0; p < panels; ++p) {
+      call.b = panel + p * panel_stride_ + step.b_offset;
+      // Strips of nearly equal height, none across the end of a run.
+      for (int64_t r = 0; r < rows;) {
+        const int64_t at = row + r;
+        const int64_t within = at % a.run_length;
+        const int64_t left = std::min(rows - r, a.run_length - within);
+        const int64_t strips = divide_up(left, kernels.mr);
+        const std::byte* source =
+            a.a + at / a.run_length * a.run_stride + within * a.row_stride + step.a_offset;
+        for (int64_t s = 0, done = 0; s < strips; ++s) {
+          const int64_t next = left * (s + 1) / strips;
+          call.a = source + done * a.row_stride;
+          call.c = tile + (r + done) * tile_stride + p * panel_bytes;
+          kernels.run(static_cast<int>(next - done), call);
+          done = next;
+        }
+        r += left;
+      }
+    }
+    call.accumulate = 1;
+  }
+}
+
+}  // namespace warploom::cpu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engines/cpu/cpu_engine.h"
+
+namespace warploom::cpu {
+
+/// Matmul on packed panels, with pointwise work on its inputs while they are packed and any
+/// epilogue on its tiles.
+class GemmEngine final : public CpuEngine {
+ public:
+  engine::EngineInfo info() const override;
+  engine::Verdict supports(const fusion::FusionGroup& group, const Device& device) const override;
+
+ protected:
+  std::vector<engine::KnobSettings> configurations(const fusion::FusionGroup& group,
+                                                   const Device& device) const override;
+  Result<std::unique_ptr<const CpuKernel>> make_kernel(const fusion::FusionGroup& group,
+                                                       const engine::KnobSettings& knobs,
+                                                       const Machine& machine) const override;
+};
+
+}  // namespace warploom::cpu

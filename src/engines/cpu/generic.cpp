@@ -1,0 +1,37 @@
+#include "engines/cpu/generic.h"
+
+#include "engines/cpu/group_checks.h"
+#include "engines/cpu/map.h"
+#include "engines/cpu/move.h"
+#include "engines/cpu/plain_attention.h"
+#include "engines/cpu/plain_contraction.h"
+#include "engines/cpu/reduce.h"
+
+namespace warploom::cpu {
+
+engine::EngineInfo GenericEngine::info() const {
+  return {.name = "cpu.generic", .knobs = {}, .is_fallback = true};
+}
+
+engine::Verdict GenericEngine::supports(const fusion::FusionGroup& group, const Device&) const {
+  return check_group(group);
+}
+
+Result<std::unique_ptr<const CpuKernel>> GenericEngine::make_kernel(
+    const fusion::FusionGroup& group, const engine::KnobSettings&, const Machine& machine) const {
+  switch (group.anchor_kind) {
+    case fusion::AnchorKind::kNone:
+      return make_map_kernel(group, machine);
+    case fusion::AnchorKind::kReduction:
+      return make_reduce_kernel(group, machine);
+    case fusion::AnchorKind::kMovement:
+      return make_move_kernel(group, machine);
+    case fusion::AnchorKind::kContraction:
+      return make_plain_contraction_kernel(group, machine);
+    case fusion::AnchorKind::kAttention:
+      return make_plain_attention_kernel(group, machine);
+  }
+  return error_t{error_code_t::GRAPH_NOT_SUPPORTED, "cpu.generic: a group of an unknown kind"};
+}
+
+}  // namespace warploom::cpu

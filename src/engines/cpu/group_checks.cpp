@@ -1,0 +1,106 @@
+#include "engines/cpu/group_checks.h"
+
+#include "engines/cpu/cpu_engine.h"
+
+namespace warploom::cpu {
+namespace {
+
+bool is_computable(DataType_t type) {
+  switch (type) {
+    case DataType_t::FLOAT:
+    case DataType_t::DOUBLE:
+    case DataType_t::HALF:
+    case DataType_t::BFLOAT16:
+    case DataType_t::INT8:
+    case DataType_t::UINT8:
+    case DataType_t::INT32:
+    case DataType_t::INT64:
+    case DataType_t::BOOLEAN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+engine::Verdict check_tensor(const fusion::FusionGroup& group, ir::TensorId id) {
+  const ir::Tensor& tensor = group.tensor(id);
+  if (!is_computable(tensor.data_type) && group.anchor_kind != fusion::AnchorKind::kMovement)
+    return refuse("elements are of a type that the CPU computes with", ir::kNoNode, id,
+                  std::string(to_string(tensor.data_type)),
+                  "FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64, BOOLEAN");
+  if (detail::get_data_type_size(tensor.data_type) == 0)
+    return refuse("elements are whole bytes", ir::kNoNode, id,
+                  std::string(to_string(tensor.data_type)), "a type of 8 bits or more");
+  if (tensor.reordering != TensorReordering_t::NONE)
+    return refuse("tensors are laid out by strides", ir::kNoNode, id,
+                  std::string(to_string(tensor.reordering)), "NONE");
+  if (tensor.ragged_offset != ir::kNoTensor)
+    return refuse("tensors are laid out by strides", ir::kNoNode, id, "a ragged offset", "none");
+  if (tensor.shape.rank() > ir::kMaxRank)
+    return refuse("at most 8 dimensions", ir::kNoNode, id, std::to_string(tensor.shape.rank()),
+                  "8");
+  return engine::Verdict::yes();
+}
+
+engine::Verdict check_expression(const fusion::FusionGroup& group,
+                                 const fusion::Expression& expression) {
+  if (expression.empty()) return engine::Verdict::yes();
+  const std::vector<int64_t>& domain = group.tensor(expression.domain).shape.dims;
+  for (const fusion::ExpressionValue& value : expression.values)
+    if (value.kind == fusion::ExpressionValue::Kind::kAnchor &&
+        group.tensor(value.tensor).shape.dims != domain)
+      return refuse("the epilogue has the dims of the anchor's result", group.anchor, value.tensor,
+                    dims_text(group.tensor(value.tensor).shape.dims), dims_text(domain));
+  for (const fusion::ExpressionOutput& output : expression.outputs) {
+    if (output.reduction != ir::kNoNode) {
+      const ir::TensorId reduced = group.node(output.reduction).inputs[0];
+      if (group.tensor(reduced).shape.dims == domain) continue;
+      return refuse("a fused reduction reads all elements of the expression", output.reduction,
+                    reduced, dims_text(group.tensor(reduced).shape.dims), dims_text(domain));
+    }
+    const std::vector<int64_t>& dims = group.tensor(output.tensor).shape.dims;
+    // Leading dims of 1 may be missing.
+    size_t shift = domain.size() - dims.size();
+    bool covers = dims.size() <= domain.size();
+    for (size_t axis = 0; covers && axis < domain.size(); ++axis)
+      covers = domain[axis] == (axis < shift ? 1 : dims[axis - shift]);
+    if (!covers)
+      return refuse("a stored tensor has all elements of the fused expression",
+                    group.tensor(output.tensor).producer, output.tensor, dims_text(dims),
+                    dims_text(domain));
+  }
+  return engine::Verdict::yes();
+}
+
+}  // namespace
+
+engine::Verdict check_group(const fusion::FusionGroup& group) {
+  for (const auto* tensors : {&group.inputs, &group.outputs})
+    for (ir::TensorId id : *tensors)
+      if (auto verdict = check_tensor(group, id); !verdict.is_supported) return verdict;
+  for (const fusion::Prologue& prologue : group.prologues)
+    if (auto verdict = check_expression(group, prologue.expression); !verdict.is_supported)
+      return verdict;
+  return check_expression(group, group.epilogue);
+}
+
+engine::Verdict check_anchor(const fusion::FusionGroup& group, fusion::AnchorKind kind,
+                             std::string_view rule) {
+  if (group.anchor_kind == kind) return engine::Verdict::yes();
+  std::string found = "pointwise operations only";
+  if (group.anchor != ir::kNoNode)
+    found = std::visit([](const auto& op) { return std::string(op.kTag); },
+                       group.node(group.anchor).operation);
+  return refuse(rule, group.anchor, ir::kNoTensor, std::move(found), std::string(rule));
+}
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += std::to_string(dims[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace warploom::cpu
