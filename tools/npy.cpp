@@ -81,14 +81,13 @@ class NpyReader {
     }
     NpyArray array{*type, found.shape, {}, {}};
     // Exact: the product stops at the first factor that passes what the file can hold.
-    auto bytes = static_cast<std::uintmax_t>(detail::get_data_type_size(*type));
+    const bool is_empty = std::find(found.shape.begin(), found.shape.end(), 0) != found.shape.end();
+    auto bytes = is_empty ? 0 : static_cast<std::uintmax_t>(detail::get_data_type_size(*type));
     for (int64_t dim : found.shape) {
       const auto factor = static_cast<std::uintmax_t>(dim);
-      if (factor == 0) bytes = 0;
       if (bytes != 0 && factor > left_ / bytes) {
         return failure(
-            fmt::format("shape ({}) of '{}' needs more than the {} bytes that follow the "
-                        "header",
+            fmt::format("shape ({}) of '{}' needs more than the {} bytes that follow the header",
                         fmt::join(found.shape, ", "), found.descr, left_));
       }
       bytes *= factor;
