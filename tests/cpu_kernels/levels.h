@@ -12,7 +12,7 @@
 namespace warploom::cpu {
 
 /// The levels that this machine can run; the one that WARPLOOM_CPU_ISA names, if it is set.
-inline std::vector<IsaLevel> runnable_levels() {
+inline std::vector<IsaLevel> find_runnable_levels() {
   std::vector<IsaLevel> levels;
   const char* requested = std::getenv("WARPLOOM_CPU_ISA");
   for (IsaLevel level :
@@ -24,6 +24,11 @@ inline std::vector<IsaLevel> runnable_levels() {
       std::cout << "This machine cannot run " << isa_name(level) << ": not tested\n";
     }
   }
+  return levels;
+}
+
+inline const std::vector<IsaLevel>& runnable_levels() {
+  static const std::vector<IsaLevel> levels = find_runnable_levels();
   return levels;
 }
 
