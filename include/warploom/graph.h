@@ -261,6 +261,9 @@ class WARPLOOM_EXPORT Graph {
 
  private:
   struct State;
+  /// Those of an empty graph once this one has been moved from.
+  State& state();
+  const State& state() const;
   std::unique_ptr<State> state_;
 };
 

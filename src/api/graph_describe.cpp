@@ -1,0 +1,148 @@
+// Graph: configuration, tensors and operations.
+#include "api/graph_state.h"
+#include "base/log.h"
+#include "graph/builder.h"
+
+namespace warploom::graph {
+
+Graph::Graph() : state_(std::make_unique<State>()) {}
+Graph::~Graph() = default;
+
+// A copy is a description: its tensors are the same objects, plans are made anew.
+Graph::Graph(const Graph& other) : Graph() {
+  *this = other;
+}
+Graph& Graph::operator=(const Graph& other) {
+  if (this == &other) return *this;
+  auto copy = std::make_unique<State>();
+  copy->description = other.state().description;
+  copy->has_kernel_cache = other.state().has_kernel_cache;
+  copy->has_device_properties = other.state().has_device_properties;
+  copy->limits = other.state().limits;
+  state_ = std::move(copy);
+  return *this;
+}
+
+// What was moved from is an empty graph.
+Graph::Graph(Graph&& other) noexcept = default;
+Graph& Graph::operator=(Graph&& other) noexcept = default;
+
+Graph::State& Graph::state() {
+  if (!state_) state_ = std::make_unique<State>();
+  return *state_;
+}
+
+const Graph::State& Graph::state() const {
+  static const State& empty = *new State;
+  return state_ ? *state_ : empty;
+}
+
+Graph& Graph::set_name(const std::string& name) {
+  state().description.name = name;
+  return *this;
+}
+
+Graph& Graph::set_io_data_type(DataType_t type) {
+  state().description.io_data_type = type;
+  return *this;
+}
+
+Graph& Graph::set_intermediate_data_type(DataType_t type) {
+  state().description.intermediate_data_type = type;
+  return *this;
+}
+
+Graph& Graph::set_compute_data_type(DataType_t type) {
+  state().description.compute_data_type = type;
+  return *this;
+}
+
+Graph& Graph::set_dynamic_shape_enabled(bool is_enabled) {
+  state().description.is_dynamic_shape_enabled = is_enabled;
+  return *this;
+}
+
+Graph& Graph::set_override_shape_enabled(bool is_enabled) {
+  state().description.is_override_shape_enabled = is_enabled;
+  return *this;
+}
+
+Graph& Graph::set_kernel_cache(std::shared_ptr<KernelCache> cache) {
+  state().has_kernel_cache = cache != nullptr;
+  return *this;
+}
+
+Graph& Graph::set_device_properties(std::shared_ptr<const DeviceProperties> properties) {
+  state().has_device_properties = properties != nullptr;
+  return *this;
+}
+
+Graph& Graph::set_sm_count(int32_t count) {
+  state().description.sm_count = count;
+  return *this;
+}
+
+Graph& Graph::set_sm_version(int32_t version) {
+  state().description.sm_version = version;
+  return *this;
+}
+
+TensorPtr Graph::tensor(const Tensor_attributes& attributes) {
+  return state().description.tensors.emplace_back(std::make_shared<Tensor_attributes>(attributes));
+}
+
+TensorPtr Graph::tensor(const pass_by_values_t& value, ScalarType type) {
+  return tensor(Tensor_attributes(value, type));
+}
+
+TensorPtr Graph::tensor_like(const TensorPtr& other, const std::string& name) {
+  Tensor_attributes copy = other ? *other : Tensor_attributes();
+  return tensor(copy.clear_uid().set_name(name));
+}
+
+TensorPtr Graph::conv_fprop(TensorPtr x, TensorPtr w, Conv_fprop_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x, w}));
+}
+
+TensorPtr Graph::matmul(TensorPtr a, TensorPtr b, Matmul_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {a, b}));
+}
+
+TensorPtr Graph::pointwise(TensorPtr a, Pointwise_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {a}));
+}
+
+TensorPtr Graph::pointwise(TensorPtr a, TensorPtr b, Pointwise_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {a, b}));
+}
+
+TensorPtr Graph::pointwise(TensorPtr a, TensorPtr b, TensorPtr c, Pointwise_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {a, b, c}));
+}
+
+TensorPtr Graph::reduction(TensorPtr x, Reduction_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x}));
+}
+
+TensorPtr Graph::reshape(TensorPtr x, Reshape_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x}));
+}
+
+TensorPtr Graph::transpose(TensorPtr x, Transpose_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x}));
+}
+
+TensorPtr Graph::slice(TensorPtr x, Slice_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x}));
+}
+
+std::array<TensorPtr, 2> Graph::sdpa(TensorPtr q, TensorPtr k, TensorPtr v,
+                                     SDPA_attributes attributes) {
+  const bool has_stats = attributes.get_generate_stats().value_or(false);
+  const Operation& node =
+      state().add_node(std::move(attributes), {q, k, v},
+                       has_stats ? std::optional<size_t>(SDPA_attributes::Stats) : std::nullopt);
+  return {result(node, SDPA_attributes::O), result(node, SDPA_attributes::Stats)};
+}
+
+}  // namespace warploom::graph

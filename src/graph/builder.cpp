@@ -1,0 +1,67 @@
+#include "graph/builder.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "ops/reflection.h"
+
+namespace warploom::graph {
+namespace {
+
+// Which operations name themselves and their inputs is the compatible behaviour, not a pattern.
+template <class Attributes>
+constexpr bool kNamesItself = std::is_same_v<Attributes, Conv_fprop_attributes> ||
+                              std::is_same_v<Attributes, Matmul_attributes> ||
+                              std::is_same_v<Attributes, Pointwise_attributes>;
+template <class Attributes>
+constexpr bool kNamesInputs = std::is_same_v<Attributes, Matmul_attributes> ||
+                              std::is_same_v<Attributes, Pointwise_attributes>;
+
+std::string tensor_name(const std::string& node, std::string_view port) {
+  return node + "::" + std::string(port);
+}
+
+}  // namespace
+
+Operation& add_node(Description& description, Operation operation,
+                    std::initializer_list<TensorPtr> inputs,
+                    std::optional<size_t> optional_output) {
+  const std::string index = std::to_string(description.nodes.size());
+  Operation& node = description.nodes.emplace_back(std::move(operation));
+  std::visit(
+      [&]<class Attributes>(Attributes& attributes) {
+        if (kNamesItself<Attributes> && attributes.name.empty()) attributes.name = index;
+
+        attributes.inputs.resize(Attributes::kInputs.size());
+        size_t port = 0;
+        for (const TensorPtr& input : inputs) {
+          if (input) attributes.inputs[port] = input;
+          ++port;
+        }
+        if constexpr (kNamesInputs<Attributes>)
+          for (port = 0; port < attributes.inputs.size(); ++port) {
+            const TensorPtr& input = attributes.inputs[port];
+            if (input && input->get_name().empty())
+              input->set_name(tensor_name(attributes.name, Attributes::kInputs[port].name));
+          }
+
+        attributes.outputs.resize(Attributes::kOutputs.size());
+        for (port = 0; port < attributes.outputs.size(); ++port) {
+          const Port& declared = Attributes::kOutputs[port];
+          const bool is_wanted = !declared.is_optional || port == optional_output;
+          if (attributes.outputs[port] || !is_wanted) continue;
+          attributes.outputs[port] = std::make_shared<Tensor_attributes>();
+          attributes.outputs[port]
+              ->set_name(tensor_name(attributes.name, declared.name))
+              .set_is_virtual(true);
+        }
+      },
+      node);
+  return node;
+}
+
+TensorPtr result(const Operation& node, size_t port) {
+  return ops::outputs(node)[port];
+}
+
+}  // namespace warploom::graph

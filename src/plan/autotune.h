@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include <warploom/error.h>
+
+#include "plan/plan.h"
+
+namespace warploom::plan {
+
+/// Medians over the rounds in which a plan was measured.
+struct Measurement {
+  double microseconds = 0;
+  std::vector<double> step_microseconds;
+  error_t failure;  ///< why it was given up; then there are no times
+};
+
+/// Runs each plan once to warm up, then in interleaved rounds, so that what else the machine does
+/// meets all of them, until `budget` is spent; every plan is measured at least once. Overwrites
+/// outputs and workspace.
+std::vector<Measurement> measure(std::span<const Plan* const> plans, void* stream,
+                                 std::span<void* const> pack, void* workspace,
+                                 std::chrono::nanoseconds budget);
+
+}  // namespace warploom::plan

@@ -1,0 +1,235 @@
+#include "plan/plan_list.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/knobs.h"
+#include "plan/custom_selection.h"
+#include "plan/plan_name.h"
+#include "plan/tuning_memory.h"
+
+namespace warploom::plan {
+namespace {
+
+std::vector<ir::Shape> shapes_of(const ir::FrozenGraph& graph) {
+  std::vector<ir::Shape> shapes;
+  for (const ir::Tensor& tensor : graph.tensors) shapes.push_back(tensor.shape);
+  return shapes;
+}
+
+/// The notes of every choice, each once.
+template <class Note>
+std::vector<Note> notes_of(const Selection& selection,
+                           std::vector<Note> engine::Candidate::*notes) {
+  std::vector<Note> all;
+  for (const OfferPtr& offer : selection.choices)
+    for (Note note : offer->candidate.*notes)
+      if (std::ranges::find(all, note) == all.end()) all.push_back(note);
+  return all;
+}
+
+error_t no_engine(const std::string& name, const EngineList& engines) {
+  std::vector<std::string> names;
+  for (const auto& engine : engines) names.push_back(engine->info().name);
+  return {error_code_t::INVALID_VALUE,
+          fmt::format("There is no engine \"{}\"; there are: {}", name, fmt::join(names, ", "))};
+}
+
+}  // namespace
+
+PlanList::PlanList(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engines, Device device,
+                   TuningMemory& tuning)
+    : tuning_(tuning),
+      survey_(graph, std::move(engines), device, tuning),
+      pack_(std::make_unique<const PackTable>(*graph)),
+      context_{std::move(device), shapes_of(*graph), *pack_} {}
+
+error_t PlanList::add_mode(HeurMode_t mode) {
+  // Its engines are part of modes A and B here.
+  if (mode == HeurMode_t::OPENSOURCE) return {};
+  const Takers takers{mode == HeurMode_t::FALLBACK ? Takers::Kind::kFallback : Takers::Kind::kFast};
+  const auto partitions = survey_.resolve(takers, mode == HeurMode_t::B);
+  CHECK_WARPLOOM_ERROR(partitions.error());
+  append(rank(partitions.value()));
+  return {};
+}
+
+error_t PlanList::add_engine(const std::string& name,
+                             const std::unordered_map<KnobType_t, int64_t>& knobs) {
+  const auto engine = std::ranges::find(survey_.engines(), name,
+                                        [](const auto& engine) { return engine->info().name; });
+  if (engine == survey_.engines().end()) return no_engine(name, survey_.engines());
+  const auto settings = engine::knob_settings((*engine)->info(), knobs);
+  CHECK_WARPLOOM_ERROR(settings.error());
+  const auto partitions = survey_.resolve({Takers::Kind::kNamed, name});
+  CHECK_WARPLOOM_ERROR(partitions.error());
+  auto selection = selection_by_engine(partitions.value(), name, settings.value());
+  if (!selection)
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            fmt::format("Engine {} takes no part of this graph; explain() has its reasons", name)};
+  append({*std::move(selection)});
+  return {};
+}
+
+error_t PlanList::add_by_name(const std::string& name) {
+  std::vector<Takers> ways{{Takers::Kind::kFast}, {Takers::Kind::kFallback}};
+  for (std::string& engine : engines_in(name))
+    ways.push_back({Takers::Kind::kNamed, std::move(engine)});
+  std::string best;
+  for (const Takers& takers : ways) {
+    const auto partitions = survey_.resolve(takers);
+    if (partitions.is_bad()) continue;
+    if (auto selection = selection_by_name(partitions.value(), name)) {
+      append({*std::move(selection)});
+      return {};
+    }
+    for (Selection& selection : rank(partitions.value())) {
+      const std::string full_name = plan_name(*selection.partition, selection.choices);
+      if (best.empty()) best = shortened(full_name);
+      if (shortened(full_name) != name) continue;
+      append({std::move(selection)});
+      return {};
+    }
+  }
+  return {
+      error_code_t::INVALID_VALUE,
+      fmt::format("This graph has no plan \"{}\"; create_execution_plans lists those it has, for "
+                  "example \"{}\"",
+                  name, best)};
+}
+
+void PlanList::append(std::vector<Selection> selections) {
+  std::unordered_set<std::string> listed;
+  for (const auto& entry : entries_) listed.insert(entry->full_name);
+  for (Selection& selection : selections) {
+    std::string full_name = plan_name(*selection.partition, selection.choices);
+    if (!listed.insert(full_name).second) continue;
+    auto entry = std::make_unique<Entry>();
+    entry->name = shortened(full_name);
+    entry->full_name = std::move(full_name);
+    entry->expected_workspace_bytes = expected_workspace_bytes(selection, *pack_);
+    entry->selection = std::move(selection);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+void PlanList::bar_if(const std::function<bool(const graph::PlanInfo&)>& is_barred,
+                      const std::string& reason) {
+  for (int64_t index = 0; index < size(); ++index)
+    if (is_barred(info(index, {}))) entries_[static_cast<size_t>(index)]->barred = reason;
+}
+
+std::string PlanList::bar_of(const Entry& entry, const Limits& limits) const {
+  if (!entry.barred.empty()) return entry.barred;
+  for (const std::string& engine : limits.engines)
+    if (has_component(entry.full_name, engine))
+      return fmt::format("deselect_engines: \"{}\" is deselected", engine);
+  const Plan* const plan = entry.plan.load(std::memory_order_acquire);
+  const int64_t bytes = plan ? plan->workspace_bytes() : entry.expected_workspace_bytes;
+  if (bytes > limits.workspace_bytes)
+    return fmt::format("deselect_workspace_greater_than: needs {} bytes, the limit is {}", bytes,
+                       limits.workspace_bytes);
+  const std::lock_guard lock(entry.mutex);
+  return entry.failure;
+}
+
+error_t PlanList::check_support(const Limits& limits) const {
+  constexpr size_t kMostReasons = 8;
+  std::string reasons = entries_.empty() ? "\n  no plan is listed" : "";
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const std::string bar = bar_of(*entries_[i], limits);
+    if (bar.empty()) return {};
+    if (i < kMostReasons) reasons += fmt::format("\n  {}: {}", entries_[i]->name, bar);
+  }
+  if (entries_.size() > kMostReasons)
+    reasons += fmt::format("\n  and {} more", entries_.size() - kMostReasons);
+  return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+          "No execution plans support the graph:" + reasons};
+}
+
+error_t PlanList::check_index(int64_t index) const {
+  if (index >= 0 && index < size()) return {};
+  return {error_code_t::GRAPH_EXECUTION_FAILED,
+          fmt::format("Plan index {} is invalid; there are {} plans", index, size())};
+}
+
+graph::PlanInfo PlanList::info(int64_t index, const Limits& limits) const {
+  const Entry& entry = this->entry(index);
+  const Plan* const plan = entry.plan.load(std::memory_order_acquire);
+  graph::PlanInfo info;
+  info.name = entry.name;
+  info.workspace_bytes = plan ? plan->workspace_bytes() : entry.expected_workspace_bytes;
+  for (const OfferPtr& offer : entry.selection.choices)
+    info.predicted_microseconds += offer->candidate.predicted_microseconds;
+  info.measured_microseconds = entry.measured_microseconds;
+  info.numerical_notes = notes_of(entry.selection, &engine::Candidate::numerical_notes);
+  info.behavior_notes = notes_of(entry.selection, &engine::Candidate::behavior_notes);
+  for (const ResolvedGroup& group : entry.selection.partition->groups) {
+    auto& names = info.groups.emplace_back();
+    for (ir::NodeId node : group.survey->group.nodes) names.push_back(graph().node(node).name);
+  }
+  info.is_built = plan != nullptr;
+  info.barred = bar_of(entry, limits);
+  return info;
+}
+
+const Plan* PlanList::plan(int64_t index) const {
+  return index < 0 ? nullptr : entry(index).plan.load(std::memory_order_acquire);
+}
+
+Result<std::shared_ptr<const Plan>> PlanList::built_by(const std::string& engine) const {
+  // A list of its own, since asking engines changes a list.
+  PlanList list(survey_.graph(), survey_.engines(), device(), tuning_);
+  CHECK_WARPLOOM_ERROR(list.add_engine(engine, {}));
+  return build_plan(list.entry(0).selection, context_);
+}
+
+bool PlanList::claim_verification(int64_t index) const {
+  return !entry(index).is_verified.exchange(true);
+}
+
+error_t PlanList::autotune(void* stream, std::span<void* const> pack, void* workspace,
+                           std::chrono::nanoseconds budget) {
+  std::vector<const Plan*> built;
+  std::vector<Entry*> measured;
+  for (const auto& entry : entries_)
+    if (const Plan* plan = entry->plan.load(std::memory_order_acquire)) {
+      CHECK_WARPLOOM_ERROR(plan->check_workspace(workspace));
+      built.push_back(plan);
+      measured.push_back(entry.get());
+    }
+  if (built.empty())
+    return {error_code_t::GRAPH_EXECUTION_FAILED,
+            "autotune: no plan is built; call build_plans(BuildPlanPolicy_t::ALL) first"};
+
+  const std::vector<Measurement> measurements = measure(built, stream, pack, workspace, budget);
+  for (size_t i = 0; i < measured.size(); ++i) {
+    Entry& entry = *measured[i];
+    if (measurements[i].failure.is_bad()) {
+      const std::lock_guard lock(entry.mutex);
+      entry.failure = measurements[i].failure.err_msg;
+      entry.plan = nullptr;
+      continue;
+    }
+    entry.measured_microseconds = measurements[i].microseconds;
+    for (size_t step = 0; step < entry.selection.choices.size(); ++step)
+      tuning_.record(problem_key(entry.selection.partition->groups[step].survey->group, device()),
+                     entry.selection.choices[step]->name, measurements[i].step_microseconds[step]);
+  }
+  // Measured ones first; the others keep their order.
+  std::ranges::stable_sort(entries_, {}, [](const auto& entry) {
+    const bool is_measured = entry->plan.load() != nullptr;
+    return std::pair(!is_measured, is_measured ? entry->measured_microseconds : 0.0);
+  });
+  if (!plan(0))
+    return {error_code_t::GRAPH_EXECUTION_FAILED,
+            "autotune: no plan ran: " + entries_.front()->failure};
+  candidate_.store(0, std::memory_order_release);
+  return {};
+}
+
+}  // namespace warploom::plan

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <warploom/graph.h>
+
+#include "plan/autotune.h"
+#include "plan/build.h"
+#include "plan/explanation.h"
+
+namespace warploom::plan {
+
+/// Limits of the user's on which plans may run.
+struct Limits {
+  int64_t workspace_bytes = INT64_MAX;
+  std::vector<std::string> engines;  ///< name components that bar a plan
+};
+
+/// The plans of a frozen graph, best first: listed, filtered, built, tuned. Belongs to one thread
+/// while it changes, except that different plans may be built at once; what is const may be called
+/// from any thread.
+class PlanList {
+ public:
+  PlanList(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engines, Device device,
+           TuningMemory& tuning);
+
+  /// The engines that are asked from now on.
+  void use_engines(EngineList engines) { survey_.use_engines(std::move(engines)); }
+
+  // --- Listing. Plans are appended; one that is listed already is not listed again ---
+  error_t add_mode(HeurMode_t mode);
+  /// The engine, with these knobs, on every group that it takes.
+  error_t add_engine(const std::string& engine,
+                     const std::unordered_map<KnobType_t, int64_t>& knobs);
+  error_t add_by_name(const std::string& name);
+
+  // --- Filtering ---
+  /// Bars every plan for which `is_barred` holds, with this reason.
+  void bar_if(const std::function<bool(const graph::PlanInfo&)>& is_barred,
+              const std::string& reason);
+  /// GRAPH_EXECUTION_PLAN_CREATION_FAILED with the reasons when no plan is left.
+  error_t check_support(const Limits& limits) const;
+
+  // --- Building ---
+  error_t build(BuildPlanPolicy_t policy, bool in_parallel, const Limits& limits);
+  /// Makes it the candidate.
+  error_t build_at(int64_t index, const Limits& limits);
+
+  // --- Reading ---
+  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  error_t check_index(int64_t index) const;
+  /// Its index is one that check_index() accepts.
+  graph::PlanInfo info(int64_t index, const Limits& limits) const;
+  /// -1 when none is built.
+  int64_t candidate() const { return candidate_.load(std::memory_order_acquire); }
+  /// Null when it is not built.
+  const Plan* plan(int64_t index) const;
+  const PackTable& pack() const { return *pack_; }
+  const ir::FrozenGraph& graph() const { return *survey_.graph(); }
+  const Device& device() const { return survey_.device(); }
+  Explanation explain(const Limits& limits) const;
+
+  /// See Graph::autotune().
+  error_t autotune(void* stream, std::span<void* const> pack, void* workspace,
+                   std::chrono::nanoseconds budget);
+  /// A plan that this engine runs as far as it takes the graph, of no list.
+  Result<std::shared_ptr<const Plan>> built_by(const std::string& engine) const;
+  /// True the first time it is called for a plan.
+  bool claim_verification(int64_t index) const;
+
+ private:
+  struct Entry {
+    Selection selection;
+    std::string full_name;
+    std::string name;
+    int64_t expected_workspace_bytes = 0;
+    double measured_microseconds = 0;
+    std::string barred;        ///< by notes
+    mutable std::mutex mutex;  ///< of the two below
+    std::string failure;       ///< why the build failed
+    std::shared_ptr<const Plan> owner;
+    std::atomic<const Plan*> plan = nullptr;  ///< owner's, for those who only run it
+    mutable std::atomic<bool> is_verified = false;
+  };
+
+  void append(std::vector<Selection> selections);
+  std::string bar_of(const Entry& entry, const Limits& limits) const;
+  error_t build_entry(Entry& entry, const Limits& limits);
+  void build_all(const Limits& limits, bool in_parallel);
+  const Entry& entry(int64_t index) const { return *entries_[static_cast<size_t>(index)]; }
+
+  TuningMemory& tuning_;
+  Survey survey_;
+  std::unique_ptr<const PackTable> pack_;
+  BuildContext context_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::atomic<int64_t> candidate_ = -1;
+};
+
+}  // namespace warploom::plan

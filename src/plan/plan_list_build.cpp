@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "plan/plan_list.h"
+
+namespace warploom::plan {
+
+error_t PlanList::build(BuildPlanPolicy_t policy, bool in_parallel, const Limits& limits) {
+  CHECK_WARPLOOM_ERROR(check_support(limits));
+  if (policy == BuildPlanPolicy_t::ALL) {
+    build_all(limits, in_parallel);
+    for (int64_t index = 0; index < size(); ++index)
+      if (plan(index)) {
+        candidate_.store(index, std::memory_order_release);
+        return {};
+      }
+  } else {
+    if (candidate() >= 0) return {};
+    for (int64_t index = 0; index < size(); ++index)
+      if (build_entry(*entries_[static_cast<size_t>(index)], limits).is_good()) {
+        candidate_.store(index, std::memory_order_release);
+        return {};
+      }
+  }
+  // Nothing was built, so that every plan has a reason by now.
+  return check_support(limits);
+}
+
+error_t PlanList::build_at(int64_t index, const Limits& limits) {
+  CHECK_WARPLOOM_ERROR(check_index(index));
+  CHECK_WARPLOOM_ERROR(build_entry(*entries_[static_cast<size_t>(index)], limits));
+  candidate_.store(index, std::memory_order_release);
+  return {};
+}
+
+error_t PlanList::build_entry(Entry& entry, const Limits& limits) {
+  if (entry.plan.load(std::memory_order_acquire)) return {};
+  std::string bar = bar_of(entry, limits);
+  if (bar.empty()) {
+    auto built = build_plan(entry.selection, context_);
+    const std::lock_guard lock(entry.mutex);
+    if (built.is_bad())
+      bar = entry.failure = fmt::format("build failed: {}", built.error().err_msg);
+    else if (built.value()->workspace_bytes() > limits.workspace_bytes)
+      bar = entry.failure =
+          fmt::format("deselect_workspace_greater_than: needs {} bytes, the limit is {}",
+                      built.value()->workspace_bytes(), limits.workspace_bytes);
+    else if (!entry.owner) {
+      entry.owner = std::move(built).value();
+      entry.plan.store(entry.owner.get(), std::memory_order_release);
+    }
+  }
+  if (bar.empty()) return {};
+  return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+          fmt::format("Plan {}: {}", entry.name, bar)};
+}
+
+void PlanList::build_all(const Limits& limits, bool in_parallel) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    // What failed has its reason in the entry.
+    for (size_t i = next++; i < entries_.size(); i = next++)
+      (void)build_entry(*entries_[i], limits);
+  };
+  std::vector<std::jthread> others;
+  const size_t wanted = in_parallel ? std::thread::hardware_concurrency() : 1;
+  try {
+    for (size_t i = 1; i < std::min(wanted, entries_.size()); ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: fewer do it.
+  }
+  work();
+}
+
+}  // namespace warploom::plan
