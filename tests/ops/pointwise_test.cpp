@@ -248,7 +248,8 @@ TEST(Pointwise, NanAndInfinity) {
     }
   }
   EXPECT_EQ(run_mode(of_mode(Mode::RELU_FWD), {{kInfinity, -kInfinity}}), (Values{kInfinity, 0}));
-  EXPECT_EQ(run_mode(of_mode(Mode::RELU_BWD), {{kInfinity}, {-1}}), Values{0});
+  expect_near(run_mode(of_mode(Mode::RELU_BWD), {{kInfinity, kNan, kNan, 1}, {-1, -1, 1, kNan}}),
+              {0, 0, kNan, kNan});
   EXPECT_EQ(run_mode(of_mode(Mode::CMP_EQ), {{kNan}, {kNan}}), Values{0});
   EXPECT_EQ(run_mode(of_mode(Mode::CMP_NEQ), {{kNan}, {kNan}}), Values{1});
   EXPECT_EQ(run_mode(of_mode(Mode::CMP_LE), {{kNan}, {1}}), Values{0});
