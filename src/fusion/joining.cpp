@@ -23,6 +23,24 @@ bool is_index(const Grouping& grouping, StepId id) {
   return pointwise && pointwise->get_mode() == PointwiseMode_t::GEN_INDEX;
 }
 
+/// Whether a value is read, through pointwise steps of `guest` and of the prologues of `host`,
+/// where it repeats.
+bool is_repeated(const Grouping& grouping, StepId id, GroupId guest, GroupId host) {
+  std::vector<StepId> values{id};
+  for (size_t next = 0; next < values.size(); ++next) {
+    const StepId value = values[next];
+    if (grouping.dims(grouping.result(value)) != grouping.dims(grouping.result(id))) return true;
+    for (StepId consumer : grouping.step(value).consumers) {
+      const Step& reader = grouping.step(consumer);
+      const bool is_before =
+          reader.group == guest || (reader.group == host && reader.role == Role::kPrologue);
+      if (is_before && std::find(values.begin(), values.end(), consumer) == values.end())
+        values.push_back(consumer);
+    }
+  }
+  return false;
+}
+
 /// Every value of `guest` lies on the domain, or repeats over it and is stored nowhere.
 Obstacle check_domain(const Grouping& grouping, GroupId host, GroupId guest) {
   const ir::FrozenGraph& graph = grouping.graph();
@@ -165,6 +183,9 @@ Obstacle obstacle_to_prologue(const Grouping& grouping, GroupId host, GroupId gu
     const ir::TensorId value = grouping.result(id);
     if (grouping.is_stored(value))
       return fmt::format("{} is an output of the graph", label_tensor(graph, value));
+    if (is_index(grouping, id) && is_repeated(grouping, id, guest, host))
+      return fmt::format("{} counts along dims of {}, which repeats over the anchor's input",
+                         label(graph, grouping.step(id).node), label_tensor(graph, value));
     for (StepId consumer : grouping.step(id).consumers) {
       const Step& reader = grouping.step(consumer);
       const bool is_inside = reader.group == guest ||
