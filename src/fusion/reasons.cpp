@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ops/reflection.h"
+
 namespace warploom::fusion {
 
 std::string label(const ir::FrozenGraph& graph, ir::NodeId id) {

@@ -1,8 +1,8 @@
 // Groups whose texts are equal can share a kernel, so the text holds all that kernels may be
 // specialized for: operations with their attributes, how they are wired, the class of every tensor.
+#include <algorithm>
 #include <map>
 #include <optional>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,24 +10,20 @@
 #include <warploom/fusion_group.h>
 
 #include "fusion/tensor_class.h"
+#include "ops/reflection.h"
 
 namespace warploom::fusion {
 
 namespace {
 
 /// Extents inside attributes are arguments of a kernel, not part of it.
-template <class Attributes>
-bool is_extent(const Attributes&, std::string_view) {
-  return false;
-}
-bool is_extent(const graph::Reshape_attributes&, std::string_view field) {
-  return field == "dim" || field == "stride";
-}
-bool is_extent(const graph::Slice_attributes&, std::string_view field) {
-  return field == "slices" || field == "slice_strides";
-}
-bool is_extent(const graph::SDPA_attributes&, std::string_view field) {
-  return field == "max_seq_len_kv" || field == "left_bound" || field == "right_bound";
+bool is_extent(std::string_view operation, std::string_view field) {
+  constexpr std::pair<std::string_view, std::string_view> kExtents[] = {
+      {"RESHAPE", "dim"},         {"RESHAPE", "stride"},  {"SLICE", "slices"},
+      {"SLICE", "slice_strides"}, {"SDPA", "left_bound"}, {"SDPA", "right_bound"},
+      {"SDPA", "max_seq_len_kv"}};
+  return std::find(std::begin(kExtents), std::end(kExtents), std::pair{operation, field}) !=
+         std::end(kExtents);
 }
 
 template <class T>
@@ -52,36 +48,21 @@ std::string value_text(const std::vector<T>& values) {
   return text;
 }
 
-/// A bound is an extent; that there is one is not, and neither is the diagonal of a causal mask.
-std::string extra_text(const graph::SDPA_attributes& attention) {
-  const auto right = attention.get_right_bound();
-  return fmt::format(" left={} right={}", attention.get_left_bound() ? "n" : "-",
-                     !right        ? "-"
-                     : *right == 0 ? "0"
-                                   : "n");
-}
-template <class Attributes>
-std::string extra_text(const Attributes&) {
-  return "";
-}
-
 std::string operation_text(const graph::Operation& operation) {
-  return std::visit(
-      [](const auto& attributes) {
-        using Attributes = std::decay_t<decltype(attributes)>;
-        std::string text(Attributes::kTag);
-        std::apply(
-            [&](const auto&... field) {
-              ((text +=
-                is_extent(attributes, field.name)
-                    ? ""
-                    : fmt::format(" {}={}", field.name, value_text(attributes.*field.member))),
-               ...);
-            },
-            Attributes::fields());
-        return text + extra_text(attributes);
-      },
-      operation);
+  const std::string_view tag = ops::tag(operation);
+  std::string text(tag);
+  ops::for_each_field(operation, [&](std::string_view field, const auto& value, bool) {
+    if (!is_extent(tag, field)) text += fmt::format(" {}={}", field, value_text(value));
+  });
+  // A bound is an extent; that there is one is not, and neither is the diagonal of a causal mask.
+  if (const auto* attention = std::get_if<graph::SDPA_attributes>(&operation)) {
+    const auto right = attention->get_right_bound();
+    text += fmt::format(" left={} right={}", attention->get_left_bound() ? "n" : "-",
+                        !right        ? "-"
+                        : *right == 0 ? "0"
+                                      : "n");
+  }
+  return text;
 }
 
 /// Numbers tensors in the order in which they are met, so that ids and names do not matter.
