@@ -168,7 +168,9 @@ std::vector<FusionStop> emit_stops(const Grouping& grouping) {
   for (StepId id = 0; id < grouping.step_count(); ++id) {
     const Step& step = grouping.step(id);
     if (step.group == kNoId) {
-      stops.push_back({step.node, ir::kNoNode, *grouping.find_stop(step.node, ir::kNoNode)});
+      // Without a reason it is computed by others.
+      if (const std::string* reason = grouping.find_stop(step.node, ir::kNoNode))
+        stops.push_back({step.node, ir::kNoNode, *reason});
       continue;
     }
     for (StepId consumer : step.consumers) {

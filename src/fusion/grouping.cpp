@@ -72,7 +72,7 @@ void Grouping::drop(StepId id) {
   Step& dropped = steps_[static_cast<size_t>(id)];
   for (StepId producer : dropped.producers)
     if (producer != kNoId) std::erase(steps_[static_cast<size_t>(producer)].consumers, id);
-  groups_[static_cast<size_t>(dropped.group)].steps.clear();
+  std::erase(group(dropped.group).steps, id);
   dropped.group = kNoId;
 }
 

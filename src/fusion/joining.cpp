@@ -62,6 +62,16 @@ Obstacle check_domain(const Grouping& grouping, GroupId host, GroupId guest) {
   return std::nullopt;
 }
 
+/// A value is computed once: not joined are a group that computes a node again and its original.
+Obstacle check_copies(const Grouping& grouping, GroupId host, GroupId guest) {
+  for (StepId id : grouping.group(guest).steps)
+    for (StepId other : grouping.group(host).steps)
+      if (grouping.step(id).node == grouping.step(other).node)
+        return fmt::format("{} is computed in both groups",
+                           label(grouping.graph(), grouping.step(id).node));
+  return std::nullopt;
+}
+
 /// Every tensor that passes between the two groups is a value of the expression, where it is read.
 Obstacle check_edges(const Grouping& grouping, GroupId readers, GroupId writers) {
   for (StepId reader : grouping.group(readers).steps) {
@@ -97,32 +107,9 @@ size_t count_distinct(std::vector<ir::TensorId>& tensors) {
   return static_cast<size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
 }
 
-/// The joined group keeps to the bounds of style.h.
+/// The joined group keeps to the bounds of its style.
 Obstacle check_size(const Grouping& grouping, GroupId host, GroupId guest) {
-  size_t values = 0, prologue_values = 0, outputs = 0;
-  std::vector<ir::TensorId> loads, inputs;
-  for (GroupId side : {host, guest}) {
-    const GroupId other = side == host ? guest : host;
-    for (StepId id : grouping.group(side).steps) {
-      const Step& step = grouping.step(id);
-      (step.role == Role::kPrologue ? prologue_values : values) += 1;
-      for (size_t port = 0; port < step.producers.size(); ++port) {
-        const StepId producer = step.producers[port];
-        const ir::TensorId tensor = grouping.node(id).inputs[port];
-        if (tensor == ir::kNoTensor) continue;
-        if (producer != kNoId) {
-          const GroupId from = grouping.step(producer).group;
-          if (from == side || from == other) continue;
-        }
-        inputs.push_back(tensor);
-        if (is_on_domain(step.role)) loads.push_back(tensor);
-      }
-      for (ir::TensorId output : grouping.node(id).outputs)
-        if (output != ir::kNoTensor && grouping.needs_memory(id, output, other)) ++outputs;
-    }
-  }
-  values += count_distinct(loads);
-  const size_t pointers = count_distinct(inputs) + outputs;
+  const auto [values, prologue_values, pointers] = measure(grouping, host, guest);
   const Style& style = grouping.style();
   if (values > style.most_values || prologue_values > style.most_values)
     return fmt::format("the group would compute with {} values; {} is the bound",
@@ -134,12 +121,39 @@ Obstacle check_size(const Grouping& grouping, GroupId host, GroupId guest) {
 }
 
 Obstacle check_both_ways(const Grouping& grouping, GroupId host, GroupId guest) {
+  if (auto reason = check_copies(grouping, host, guest)) return reason;
   if (auto reason = check_size(grouping, host, guest)) return reason;
   if (auto reason = check_acyclic(grouping, host, guest)) return reason;
   return check_acyclic(grouping, guest, host);
 }
 
 }  // namespace
+
+GroupSize measure(const Grouping& grouping, GroupId group, GroupId together) {
+  GroupSize size;
+  std::vector<ir::TensorId> loads, inputs;
+  for (GroupId side : {group, together}) {
+    if (side == kNoId) continue;
+    const GroupId other = side == group ? together : group;
+    for (StepId id : grouping.group(side).steps) {
+      const Step& step = grouping.step(id);
+      (step.role == Role::kPrologue ? size.prologue_values : size.values) += 1;
+      for (size_t port = 0; port < step.producers.size(); ++port) {
+        const ir::TensorId tensor = grouping.node(id).inputs[port];
+        const StepId producer = step.producers[port];
+        const GroupId from = producer == kNoId ? kNoId : grouping.step(producer).group;
+        if (tensor == ir::kNoTensor || from == side || (from != kNoId && from == other)) continue;
+        inputs.push_back(tensor);
+        if (is_on_domain(step.role)) loads.push_back(tensor);
+      }
+      for (ir::TensorId output : grouping.node(id).outputs)
+        if (output != ir::kNoTensor && grouping.needs_memory(id, output, other)) ++size.pointers;
+    }
+  }
+  size.values += count_distinct(loads);
+  size.pointers += count_distinct(inputs);
+  return size;
+}
 
 bool broadcasts_into(const std::vector<int64_t>& dims, const std::vector<int64_t>& domain) {
   if (dims.size() > domain.size()) return false;

@@ -125,6 +125,53 @@ TEST(Golden, ReductionOfStoredValuesIsAnOutput) {
             ": add relu | rows | columns -> relu::OUT rows::OUT columns::OUT\n");
 }
 
+TEST(Golden, LayerNormalization) {
+  GraphBuilder g;
+  const Id x = g.input({32, 768}, "x");
+  const Id mean = g.reduce(R::AVG, x, {32, 1}, "mean");
+  const Id centred = g.pointwise(M::SUB, {x, mean}, "centred");
+  const Id variance = g.reduce(R::AVG, g.mul(centred, centred, "square"), {32, 1}, "variance");
+  const Id scale =
+      g.pointwise(M::RSQRT, {g.add(variance, g.scalar(1e-5f), "plus epsilon")}, "rsqrt");
+  const Id y = g.mul(g.mul(centred, scale, "scaled"), g.input({1, 768}), "gamma");
+  g.output(g.add(y, g.input({1, 768}), "beta"));
+  const auto all = checked(g);
+  // No tensor of x's size in the workspace: x - mean is computed twice.
+  EXPECT_EQ(text_of(all[0]),
+            "mean -> mean::OUT\n"
+            "[centred square>0] variance: plus epsilon rsqrt -> rsqrt::OUT\n"
+            ": centred scaled gamma beta -> beta::OUT\n");
+  EXPECT_EQ(all[1].style, "nothing computed twice");
+  EXPECT_EQ(text_of(all[1]),
+            "mean -> mean::OUT\n"
+            ": centred square | variance -> centred::OUT variance::OUT\n"
+            ": plus epsilon rsqrt scaled gamma beta -> beta::OUT\n");
+}
+
+TEST(Golden, SoftmaxStoresTheExponentials) {
+  GraphBuilder g;
+  const Id x = g.input({32, 768}, "x");
+  const Id shifted = g.pointwise(M::SUB, {x, g.reduce(R::MAX, x, {32, 1}, "max")}, "shift");
+  const Id e = g.pointwise(M::EXP, {shifted}, "exp");
+  g.output(g.pointwise(M::DIV, {e, g.reduce(R::ADD, e, {32, 1}, "sum")}, "divide"));
+  EXPECT_EQ(text_of(checked(g).front()),
+            "max -> max::OUT\n"
+            ": shift exp | sum -> exp::OUT sum::OUT\n"
+            ": divide -> divide::OUT\n");
+}
+
+TEST(Golden, ScaledBiasOfTwoMatmulsIsComputedInBoth) {
+  GraphBuilder g;
+  const Id bias = g.mul(g.input({1, 1, 32}), g.scalar(3), "bias");
+  for (const char* name : {"first", "second"}) {
+    const Id c = g.matmul(g.input({4, 64, 16}), g.input({4, 16, 32}), name);
+    g.output(g.add(c, bias, std::string(name) + " add"));
+  }
+  EXPECT_EQ(text_of(checked(g).front()),
+            "first: bias first add -> first add::OUT\n"
+            "second: bias second add -> second add::OUT\n");
+}
+
 TEST(Golden, DeadBranchIsDropped) {
   GraphBuilder g;
   const Id y = g.output(g.relu(g.input({8}), "relu"));
