@@ -1,6 +1,7 @@
 #include "plan/autotune.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace warploom::plan {
 namespace {
@@ -8,7 +9,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// More than this many rounds no longer change a median.
-constexpr int kMostRounds = 100;
+constexpr size_t kMostRounds = 100;
+/// A plan this many times slower than the fastest needs no second look.
+constexpr double kHopeless = 4;
+/// A first run that took longer (in microseconds) is not ruined by what warms up in it: it counts.
+constexpr double kLongRun = 20000;
 
 struct Samples {
   std::vector<double> total;
@@ -48,15 +53,20 @@ std::vector<Measurement> measure(std::span<const Plan* const> plans, void* strea
     samples[i].steps.resize(plans[i]->steps().size());
     run_once(*plans[i], stream, pack, workspace, samples[i]);
   }
-  // What warmed up does not count.
+  double fastest = std::numeric_limits<double>::max();
   for (Samples& plan : samples) {
+    if (plan.total.empty() || plan.total[0] > kLongRun) continue;
     plan.total.clear();
     for (auto& step : plan.steps) step.clear();
   }
-  for (int round = 0; round < kMostRounds && (round == 0 || Clock::now() < end); ++round)
+  for (size_t round = 0; round < kMostRounds && (round == 0 || Clock::now() < end); ++round)
     for (size_t i = 0; i < plans.size(); ++i) {
-      if (round > 0 && Clock::now() >= end) break;
-      if (samples[i].failure.is_good()) run_once(*plans[i], stream, pack, workspace, samples[i]);
+      Samples& plan = samples[i];
+      const bool is_measured = !plan.total.empty();
+      if (is_measured && (plan.total.back() > kHopeless * fastest || Clock::now() >= end)) continue;
+      if (plan.failure.is_bad()) continue;
+      run_once(*plans[i], stream, pack, workspace, plan);
+      if (plan.failure.is_good()) fastest = std::min(fastest, plan.total.back());
     }
 
   std::vector<Measurement> measurements;

@@ -18,8 +18,8 @@ struct Measurement {
 };
 
 /// Runs each plan once to warm up, then in interleaved rounds, so that what else the machine does
-/// meets all of them, until `budget` is spent; every plan is measured at least once. Overwrites
-/// outputs and workspace.
+/// meets all of them, until `budget` is spent; every plan is measured at least once, one that is
+/// far behind not much more often. Overwrites outputs and workspace.
 std::vector<Measurement> measure(std::span<const Plan* const> plans, void* stream,
                                  std::span<void* const> pack, void* workspace,
                                  std::chrono::nanoseconds budget);
