@@ -12,6 +12,8 @@
 namespace warploom::plan {
 namespace {
 
+constexpr double kNever = 1e15;  ///< microseconds
+
 bool is_fast(const Offer& offer) {
   return !offer.info.is_fallback && !offer.info.is_last_resort;
 }
@@ -64,6 +66,12 @@ error_t nobody_takes(const GroupSurvey& survey) {
   return {error_code_t::GRAPH_NOT_SUPPORTED, std::move(text)};
 }
 
+error_t nothing_to_run() {
+  return {error_code_t::HEURISTIC_QUERY_FAILED,
+          "The graph has nothing to run: no operation leads to an output. Results that are wanted "
+          "need set_output(true)"};
+}
+
 void sort_by_expected_time(std::vector<OfferPtr>& offers) {
   std::ranges::stable_sort(offers, {}, [](const OfferPtr& offer) {
     return std::pair(offer->info.is_last_resort, offer->expected_microseconds);
@@ -101,8 +109,9 @@ Result<std::vector<PartitionPtr>> Survey::resolve(const Takers& takers, bool use
   uses_measurements_ = uses_measurements;
   for (auto& [key, survey] : surveys_) set_expected_times(*survey);
   std::vector<PartitionPtr> resolved;
-  error_t failure{error_code_t::GRAPH_NOT_SUPPORTED, "The graph has no operations to run"};
+  error_t failure = nothing_to_run();
   for (const fusion::Partition& partition : partitions_) {
+    if (partition.groups.empty()) continue;
     auto candidate = std::make_shared<ResolvedPartition>();
     candidate->style = partition.style;
     candidate->aliases = partition.aliases;
@@ -154,9 +163,9 @@ std::shared_ptr<const GroupSurvey> Survey::ask(const fusion::FusionGroup& group)
       continue;
     }
     auto candidates = engine->candidates(group, device_);
-    if (candidates.is_bad()) {
+    if (candidates.is_bad() || candidates.value().empty()) {
       engine::Refusal refusal;
-      refusal.rule = "its candidates could not be listed";
+      refusal.rule = "supports the group but lists no candidates";
       refusal.found = candidates.error().err_msg;
       survey->refusals.push_back({info.name, std::move(refusal)});
       continue;
@@ -172,8 +181,11 @@ void Survey::set_expected_times(GroupSurvey& survey) const {
   const std::string problem = uses_measurements_ ? problem_key(survey.group, device_) : "";
   for (const OfferPtr& offer : survey.offers) {
     const double measured = uses_measurements_ ? tuning_.find(problem, offer->name) : 0;
-    offer->expected_microseconds =
-        measured > 0 ? measured : offer->candidate.predicted_microseconds;
+    // An engine of a user's may predict anything: what is no time ranks last.
+    const double predicted = offer->candidate.predicted_microseconds;
+    offer->expected_microseconds = measured > 0     ? measured
+                                   : predicted >= 0 ? std::min(predicted, kNever)
+                                                    : kNever;
   }
   sort_by_expected_time(survey.offers);
 }

@@ -84,7 +84,8 @@ class Survey {
   void use_engines(EngineList engines);
   const Device& device() const { return device_; }
 
-  /// Every partition that can be run. GRAPH_NOT_SUPPORTED with all refusals when there is none.
+  /// Every partition that can be run. GRAPH_NOT_SUPPORTED with all refusals when there is none;
+  /// HEURISTIC_QUERY_FAILED when no operation leads to an output.
   /// Offers are ordered by predicted times, or by those measured in this process where there are.
   Result<std::vector<PartitionPtr>> resolve(const Takers& takers, bool uses_measurements = false);
 

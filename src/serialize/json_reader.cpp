@@ -19,13 +19,14 @@ Result<Json> parse_json(const std::string& text) {
   error_t error;
   std::vector<std::unordered_set<std::string>> keys;
   auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (error.is_bad()) return false;
     if (event == Json::parse_event_t::object_start) {
       keys.resize(static_cast<size_t>(depth) + 1);
       keys.back().clear();
     }
     if (depth > kDeepest)
       error = format_error("", fmt::format("nested deeper than {} levels", kDeepest));
-    else if (event == Json::parse_event_t::key && error.is_good() &&
+    else if (event == Json::parse_event_t::key &&
              !keys[static_cast<size_t>(depth) - 1].insert(parsed.get<std::string>()).second)
       error = format_error("", fmt::format("key \"{}\" is there twice", parsed.get<std::string>()));
     return error.is_good();  // false: not kept, so that what is hostile takes no memory

@@ -33,6 +33,21 @@ TEST(Lifecycle, EmptyGraphIsValidAndHasNoPlans) {
                "no operations");
 }
 
+TEST(Lifecycle, WithoutOutputsThereIsNothingToRun) {
+  Graph graph;
+  graph.pointwise(graph.tensor(vector_of(4)), mode(PointwiseMode_t::NEG))
+      ->set_data_type(DataType_t::FLOAT);
+  ASSERT_TRUE(graph.build_operation_graph(cpu()).is_good());
+  expect_error(graph.create_execution_plans({HeurMode_t::A}), Code::HEURISTIC_QUERY_FAILED,
+               "set_output");
+  expect_error(graph.create_execution_plan("reference", {}), Code::HEURISTIC_QUERY_FAILED,
+               "set_output");
+  EXPECT_TRUE(graph.create_execution_plan_by_name("reference").is_bad());
+  EXPECT_TRUE(graph.build_plans().is_bad());
+  EXPECT_FALSE(graph.explain().empty());
+  EXPECT_FALSE(graph.to_svg().empty());
+}
+
 TEST(Lifecycle, CallsOutOfOrderNameTheOneThatIsMissing) {
   ScriptedGraph scripted("scripted");
   Graph& graph = scripted.graph;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "api/scripted_engine.h"
 #include "harness/plan_runner.h"
@@ -146,6 +148,27 @@ TEST(Plans, BuildAtIndexMakesTheCandidate) {
   EXPECT_EQ(listed.run(), 3);
   ASSERT_TRUE(listed.graph.build_plan_at_index(1).is_good());
   EXPECT_EQ(listed.run(), 2);
+}
+
+TEST(Plans, AreBuiltFromSeveralThreadsAtOnce) {
+  Listed listed;
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (int64_t index = 0; index < 3; ++index)
+    threads.emplace_back([&, index] {
+      if (listed.graph.build_plan_at_index(index).is_bad()) ++failures;
+      std::vector<float> in(4, 1), out(4, -1);
+      std::vector<char> workspace(
+          static_cast<size_t>(listed.graph.get_workspace_size_plan_at_index(index)));
+      std::unordered_map<int64_t, void*> pack{{listed.x->get_uid(), in.data()},
+                                              {listed.y->get_uid(), out.data()}};
+      if (listed.graph.execute_plan_at_index(cpu(), pack, workspace.data(), index).is_bad() ||
+          out[3] != static_cast<float>(index + 1))
+        ++failures;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_GE(listed.run(), 1);
 }
 
 TEST(Filters, MatchWholeNameComponents) {
