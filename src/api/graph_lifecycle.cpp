@@ -3,6 +3,7 @@
 
 #include "api/engine_list.h"
 #include "api/graph_state.h"
+#include "base/log.h"
 
 namespace warploom::graph {
 namespace {
@@ -41,6 +42,8 @@ error_t Graph::create_execution_plans(const std::vector<HeurMode_t>& modes) {
     return {Code::HEURISTIC_QUERY_FAILED, "create_execution_plans: the graph has no operations"};
   plan::PlanList& plans = state().plan_list();
   for (HeurMode_t mode : modes) CHECK_WARPLOOM_ERROR(logged(plans.add_mode(mode)));
+  if (base::is_logging())
+    base::log(fmt::format("create_execution_plans: {} plans are listed", plans.size()));
   return {};
 }
 
@@ -105,7 +108,12 @@ error_t Graph::check_support(handle_t) {
 
 error_t Graph::build_plans(BuildPlanPolicy_t policy, bool do_multithreaded_builds) {
   CHECK_WARPLOOM_ERROR(state().need_plans("build_plans", kPlanCreation));
-  return logged(state().plans->build(policy, do_multithreaded_builds, state().limits));
+  const plan::PlanList& plans = *state().plans;
+  CHECK_WARPLOOM_ERROR(
+      logged(state().plans->build(policy, do_multithreaded_builds, state().limits)));
+  if (base::is_logging())
+    base::log("build_plans: the candidate is " + plans.info(plans.candidate(), {}).name);
+  return {};
 }
 
 error_t Graph::build_plans(handle_t, BuildPlanPolicy_t policy, bool do_multithreaded_builds) {

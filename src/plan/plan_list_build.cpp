@@ -9,6 +9,7 @@
 namespace warploom::plan {
 
 error_t PlanList::build(BuildPlanPolicy_t policy, bool in_parallel, const Limits& limits) {
+  if (policy == BuildPlanPolicy_t::HEURISTICS_CHOICE && candidate() >= 0) return {};
   CHECK_WARPLOOM_ERROR(check_support(limits));
   if (policy == BuildPlanPolicy_t::ALL) {
     build_all(limits, in_parallel);
@@ -18,7 +19,6 @@ error_t PlanList::build(BuildPlanPolicy_t policy, bool in_parallel, const Limits
         return {};
       }
   } else {
-    if (candidate() >= 0) return {};
     for (int64_t index = 0; index < size(); ++index)
       if (build_entry(*entries_[static_cast<size_t>(index)], limits).is_good()) {
         candidate_.store(index, std::memory_order_release);

@@ -393,6 +393,24 @@ TEST(Autotune, NeedsABuiltPlanAndItsWorkspace) {
             error_code_t::INVALID_VARIANT_PACK);
 }
 
+// B145
+TEST(Autotune, RunsInTheStreamOfTheHandle) {
+  ScriptedGraph scripted("scripted");
+  const auto handle = create_handle();
+  ASSERT_TRUE(scripted.graph.build(handle.get(), {HeurMode_t::A}).is_good());
+  std::vector<float> in(4, 1), out(4, -1);
+  std::vector<char> workspace(static_cast<size_t>(scripted.graph.get_autotune_workspace_size()));
+  std::unordered_map<TensorPtr, void*> pack{{scripted.x, in.data()}, {scripted.y, out.data()}};
+  int stream = 0;
+  handle->set_stream(&stream);
+  ASSERT_TRUE(scripted.graph.autotune(handle.get(), pack, workspace.data()).is_good());
+  EXPECT_EQ(test::last_scripted_stream(), &stream);
+  EXPECT_EQ(in, std::vector<float>(4, 1)) << "inputs are left";
+  handle->set_stream(nullptr);
+  ASSERT_TRUE(scripted.graph.execute(handle.get(), pack, workspace.data()).is_good());
+  EXPECT_EQ(test::last_scripted_stream(), nullptr);
+}
+
 TEST(Explain, NamesRefusals) {
   Listed listed;
   const std::string text = listed.graph.explain();

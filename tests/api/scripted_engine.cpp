@@ -2,6 +2,7 @@
 
 #include <warploom/engine.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -11,6 +12,8 @@ namespace {
 
 using namespace engine;
 using fusion::FusionGroup;
+
+std::atomic<void*> last_stream = nullptr;
 
 bool name_has(const FusionGroup& group, std::string_view word) {
   return group.graph->name.find(word) != std::string::npos;
@@ -24,7 +27,9 @@ class ScriptedKernel : public BoundKernel {
   std::vector<WorkspacePart> workspace_parts() const override {
     return {{"scratch", 0, workspace_bytes()}};
   }
-  error_t launch(void*, std::span<void* const> pointers, void* workspace) const noexcept override {
+  error_t launch(void* stream, std::span<void* const> pointers,
+                 void* workspace) const noexcept override {
+    last_stream = stream;
     std::memset(workspace, 0xAA, static_cast<size_t>(workspace_bytes()));
     // The predicted order is the reverse of the true one.
     if (is_slow_) std::this_thread::sleep_for(std::chrono::milliseconds(40 - 10 * tile_));
@@ -67,8 +72,7 @@ class ScriptedEngine : public Engine {
     refusal.rule = "the graph is called scripted";
     return Verdict::no(std::move(refusal));
   }
-  Result<std::vector<Candidate>> candidates(const FusionGroup& group,
-                                            const Device&) const override {
+  Result<std::vector<Candidate>> candidates(const FusionGroup&, const Device&) const override {
     std::vector<Candidate> list;
     for (int64_t tile : kScriptedTiles) {
       Candidate& candidate = list.emplace_back();
@@ -78,7 +82,6 @@ class ScriptedEngine : public Engine {
       candidate.predicted_microseconds = 1e-6 * static_cast<double>(tile);
       if (tile == 1) candidate.numerical_notes = {NumericalNote_t::NONDETERMINISTIC};
       if (tile == 2) candidate.behavior_notes = {BehaviorNote_t::RUNTIME_COMPILATION};
-      (void)group;
     }
     return list;
   }
@@ -117,6 +120,10 @@ class StubbornEngine : public Engine {
 };
 
 }  // namespace
+
+void* last_scripted_stream() {
+  return last_stream;
+}
 
 void register_scripted_engines() {
   static const bool is_done = [] {

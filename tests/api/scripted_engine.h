@@ -17,6 +17,9 @@ struct ScriptedGraph {
   graph::TensorPtr x, y;
 };
 
+/// The stream that a scripted kernel was last launched into.
+void* last_scripted_stream();
+
 /// TILE_M knobs of the scripted candidates, in the order of predicted time.
 inline constexpr int64_t kScriptedTiles[] = {1, 2, 3};
 
