@@ -429,6 +429,113 @@ TEST_P(TileProgramTest, RandomIntegerPrograms) {
   }
 }
 
+// clip(x * scale + first + second), which the builder merges into one instruction, with every way
+// in which each of the four may vary, with and without whole vectors and with its result stored,
+// used again, or both. Small multiples of 1/8: every step is exact.
+TEST_P(TileProgramTest, AffineChains) {
+  Random random(5);
+  enum Vary { kAbsent, kScalar, kRow, kColumn, kFull };
+  for (int trial = 0; trial < 4000; ++trial) {
+    const int rows = pick(random, 1, 7),
+              columns = pick(random, 0, 1) == 0 ? 32 : pick(random, 1, 48);
+    const bool clipped = pick(random, 0, 1) == 1, reused = pick(random, 0, 1) == 1;
+    const DataType_t type = pick(random, 0, 2) == 0 ? DataType_t::BFLOAT16 : DataType_t::FLOAT;
+    TileProgramBuilder builder(TileCompute::kFloat);
+    std::vector<std::vector<float>> tensors;
+    std::vector<TileOperand> operands;
+    TileValue value = builder.anchor();
+    Vary vary[4] = {kFull, kAbsent, kAbsent, kAbsent};
+    if (pick(random, 0, 3) == 0) vary[0] = static_cast<Vary>(pick(random, kScalar, kFull));
+    for (int k = 0; k < 4; ++k) {
+      if (k > 0) vary[k] = static_cast<Vary>(pick(random, kAbsent, kFull));
+      tensors.emplace_back(static_cast<size_t>(rows * columns));
+      for (float& x : tensors.back()) x = static_cast<float>(pick(random, -40, 40)) / 8.0f;
+      operands.push_back({.data = tensors.back().data(),
+                          .row_stride = vary[k] == kRow || vary[k] == kFull ? columns : 0,
+                          .column_stride = vary[k] == kColumn || vary[k] == kFull ? 1 : 0});
+      if (k == 0 && vary[0] == kFull && trial % 2 == 0) continue;  // x is the anchor
+      if (vary[k] == kAbsent) continue;
+      const TileValue loaded = builder.load(k, DataType_t::FLOAT);
+      if (k == 0) {
+        value = loaded;
+        continue;
+      }
+      const PointwiseMode_t mode = k == 1 ? PointwiseMode_t::MUL : PointwiseMode_t::ADD;
+      value = pick(random, 0, 1) == 0 ? builder.pointwise({.mode = mode}, value, loaded)
+                                      : builder.pointwise({.mode = mode}, loaded, value);
+    }
+    if (clipped) {
+      value = builder.pointwise(
+          {.mode = PointwiseMode_t::RELU_FWD, .relu_lower_clip = -1.0, .relu_upper_clip = 3.0},
+          value);
+    }
+    value = builder.store(4, type, value);
+    if (reused)
+      builder.store(5, DataType_t::DOUBLE,
+                    builder.pointwise({.mode = PointwiseMode_t::NEG}, value));
+    const TileProgram program = builder.build({.rows = 7, .columns = 48});
+    Guarded<char> slots(program.slot_bytes(), 64);
+    const int64_t row_stride = columns + pick(random, 0, 2);
+    Guarded<uint8_t> output(
+        static_cast<size_t>(((rows - 1) * row_stride + columns) * element_bytes(type)));
+    Guarded<double> negated(static_cast<size_t>(rows * columns));
+    operands.push_back({.data = output.data(), .row_stride = row_stride, .column_stride = 1});
+    operands.push_back({.data = negated.data(), .row_stride = columns, .column_stride = 1});
+    const auto element = [&](int k, int i, int j) {
+      const TileOperand& o = operands[static_cast<size_t>(k)];
+      return static_cast<double>(tensors[static_cast<size_t>(k)][static_cast<size_t>(
+          i * o.row_stride + j * o.column_stride)]);
+    };
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        static_cast<float*>(program.anchor(slots.data()))[i * program.slot_stride() + j] =
+            static_cast<float>(element(0, i, j));
+      }
+    }
+    table().run_tile(program.view(), {operands.data(), slots.data(), rows, columns});
+    ASSERT_TRUE(output.front_untouched() && slots.front_untouched());
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < row_stride && i * row_stride + j < (rows - 1) * row_stride + columns;
+           ++j) {
+        const uint8_t* at = output.data() + (i * row_stride + j) * element_bytes(type);
+        if (j >= columns) {
+          ASSERT_EQ(*at, 0xff);
+          continue;
+        }
+        double expected = element(0, i, j);
+        if (vary[1] != kAbsent) expected *= element(1, i, j);
+        if (vary[2] != kAbsent) expected += element(2, i, j);
+        if (vary[3] != kAbsent) expected += element(3, i, j);
+        if (clipped) expected = std::fmin(std::fmax(expected, -1.0), 3.0);
+        expected = rounded(type, expected);
+        ASSERT_EQ(read_element(at, type), expected)
+            << "trial " << trial << " at " << i << ", " << j;
+        ASSERT_TRUE(!reused || negated[static_cast<size_t>(i * columns + j)] == -expected);
+      }
+    }
+  }
+}
+
+// NaN passes through the clips, as it does through RELU alone.
+TEST_P(TileProgramTest, AffineChainKeepsNan) {
+  TileProgramBuilder builder(TileCompute::kFloat);
+  const TileValue x = builder.load(0, DataType_t::FLOAT);
+  const TileValue sum = builder.pointwise({.mode = PointwiseMode_t::ADD}, x, builder.constant(1.0));
+  builder.store(1, DataType_t::FLOAT, builder.pointwise({.mode = PointwiseMode_t::RELU_FWD}, sum));
+  const TileProgram program = builder.build({.rows = 1, .columns = 16});
+  float in[16] = {NAN, INFINITY, -INFINITY, -3.0f}, out[16];
+  alignas(64) std::byte slots[2048];
+  ASSERT_LE(program.slot_bytes(), sizeof(slots));
+  const TileOperand operands[] = {{.data = in, .column_stride = 1},
+                                  {.data = out, .column_stride = 1}};
+  table().run_tile(program.view(), {operands, slots, 1, 16});
+  EXPECT_TRUE(std::isnan(out[0]));
+  EXPECT_EQ(out[1], INFINITY);
+  EXPECT_EQ(out[2], 0.0f);
+  EXPECT_EQ(out[3], 0.0f);
+  EXPECT_EQ(out[4], 1.0f);
+}
+
 WARPLOOM_KERNEL_TESTS(TileProgramTest);
 
 }  // namespace

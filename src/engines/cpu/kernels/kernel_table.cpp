@@ -79,7 +79,7 @@ void convert(const void* source, DataType_t source_type, int64_t source_stride, 
        .in_place = true,
        .operand = 0,
        .result = 0},
-      {.opcode = TileOpcode::kStore, .type = target_type, .operand = 1, .inputs = {0, -1, -1}}};
+      {.opcode = TileOpcode::kStore, .type = target_type, .operand = 1, .inputs = {0, -1, -1, -1}}};
   const TileProgramView program{instructions, 2, 1, kPiece, 1, compute_for(source_type)};
   const int64_t source_bytes = detail::get_data_type_size(source_type) * source_stride;
   const int64_t target_bytes = detail::get_data_type_size(target_type) * target_stride;

@@ -15,12 +15,13 @@ WARPLOOM_INLINE void unary(TileFrame<T>& frame, const TileInstruction& instructi
   const TileData<T> a = frame.values[instruction.inputs[0]];
   int rows = a.row_varies() ? frame.rows : 1;
   int columns = frame.padded_columns(a.column_varies);
-  T* target = frame.define(instruction.result, a.row_varies(), a.column_varies);
-  if (columns == frame.slot_stride && a.row_step == columns) {  // one long row
+  T* target = frame.define(instruction, a.row_varies(), a.column_varies);
+  const int64_t step = frame.values[instruction.result].row_step;
+  if (step == columns && a.row_step == columns) {  // one long row
     columns *= rows;
     rows = 1;
   }
-  for (int i = 0; i < rows; ++i, target += frame.slot_stride) {
+  for (int i = 0; i < rows; ++i, target += step) {
     const T* source = a.row(i);
 #pragma GCC unroll 2
     for (int j = 0; j < columns; j += kLanes<T>) store(target + j, f(load(source + j)));
@@ -35,13 +36,14 @@ WARPLOOM_INLINE void binary(TileFrame<T>& frame, const TileInstruction& instruct
   const bool column_varies = a.column_varies || b.column_varies;
   int rows = row_varies ? frame.rows : 1;
   int columns = frame.padded_columns(column_varies);
-  T* target = frame.define(instruction.result, row_varies, column_varies);
-  if (columns == frame.slot_stride && a.row_step == columns && b.row_step == columns &&
-      a.column_varies && b.column_varies) {
+  T* target = frame.define(instruction, row_varies, column_varies);
+  const int64_t step = frame.values[instruction.result].row_step;
+  if (step == columns && a.row_step == columns && b.row_step == columns && a.column_varies &&
+      b.column_varies) {
     columns *= rows;
     rows = 1;
   }
-  for (int i = 0; i < rows; ++i, target += frame.slot_stride) {
+  for (int i = 0; i < rows; ++i, target += step) {
     const T *p = a.row(i), *q = b.row(i);
     if (a.column_varies == b.column_varies) {
       for (int j = 0; j < columns; j += kLanes<T>) store(target + j, f(load(p + j), load(q + j)));
@@ -66,8 +68,9 @@ void select(TileFrame<T>& frame, const TileInstruction& instruction) {
   }
   const int rows = row_varies ? frame.rows : 1;
   const int columns = frame.padded_columns(column_varies);
-  T* target = frame.define(instruction.result, row_varies, column_varies);
-  for (int i = 0; i < rows; ++i, target += frame.slot_stride) {
+  T* target = frame.define(instruction, row_varies, column_varies);
+  const int64_t step = frame.values[instruction.result].row_step;
+  for (int i = 0; i < rows; ++i, target += step) {
     const auto element = [&](int k, int j) {
       return in[k].column_varies ? load(in[k].row(i) + j) : splat<T>(in[k].row(i)[0]);
     };

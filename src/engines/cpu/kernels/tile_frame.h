@@ -36,7 +36,21 @@ struct TileFrame {
     return varies ? (columns + kLanes<T> - 1) / kLanes<T> * kLanes<T> : kLanes<T>;
   }
 
-  /// Makes room for a result.
+  /// Makes room for a result: in its slot, or right in the tensor it will be stored in. Rows are
+  /// values[result].row_step apart.
+  T* define(const TileInstruction& instruction, bool row_varies, bool column_varies) {
+    if (instruction.stored_in >= 0) {
+      const TileOperand& tensor = operands[instruction.stored_in];
+      if (column_varies && (row_varies || rows == 1) && tensor.column_stride == 1 &&
+          tensor.row_offsets == nullptr && columns % kLanes<T> == 0) {
+        T* data = static_cast<T*>(tensor.data);
+        values[instruction.result] = {data, row_varies ? tensor.row_stride : 0, true};
+        return data;
+      }
+    }
+    return define(instruction.result, row_varies, column_varies);
+  }
+  /// Makes room in a slot.
   T* define(int slot, bool row_varies, bool column_varies) {
     T* data = slots + slot * slot_elements;
     values[slot] = {data, row_varies ? slot_stride : 0, column_varies};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engines/cpu/kernels/affine.h"
 #include "engines/cpu/kernels/pointwise.h"
 #include "engines/cpu/kernels/tile_memory.h"
 #include "engines/cpu/kernels/tile_reduce.h"
@@ -43,6 +44,9 @@ void interpret(const TileProgramView& program, const TileArguments& arguments) {
         break;
       case TileOpcode::kPointwise:
         pointwise_tile<T>(frame, instruction);
+        break;
+      case TileOpcode::kAffine:
+        if constexpr (!kIsInteger<T>) affine_tile<T>(frame, instruction);
         break;
       case TileOpcode::kRound:
         round_tile<T>(frame, instruction);

@@ -65,6 +65,11 @@ template <class T>
 void store_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
   const TileOperand& operand = frame.operands[instruction.operand];
   const TileData<T> value = frame.values[instruction.inputs[0]];
+  if (value.data == operand.data && instruction.type == kOwnType<T> && value.column_varies &&
+      operand.column_stride == 1 && operand.row_offsets == nullptr &&
+      (value.row_step == operand.row_stride || frame.rows == 1)) {
+    return;  // computed there
+  }
   const Lines<T> lines = lines_of<T>(instruction.type);
   auto* target = static_cast<char*>(operand.data);
   T piece[kPiece];

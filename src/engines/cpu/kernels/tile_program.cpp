@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engines/cpu/kernels/tile_peephole.h"
+
 namespace warploom::cpu {
 namespace {
 
@@ -78,13 +80,13 @@ TileValue TileProgramBuilder::index(int operand) {
 TileValue TileProgramBuilder::pointwise(const TilePointwise& operation, TileValue in0,
                                         TileValue in1, TileValue in2) {
   return append({.opcode = TileOpcode::kPointwise,
-                 .inputs = {in0.id, in1.id, in2.id},
+                 .inputs = {in0.id, in1.id, in2.id, -1},
                  .pointwise = operation});
 }
 
 TileValue TileProgramBuilder::round(TileValue value, DataType_t type) {
   if (holds_all(type, compute_)) return value;
-  return append({.opcode = TileOpcode::kRound, .type = type, .inputs = {value.id, -1, -1}});
+  return append({.opcode = TileOpcode::kRound, .type = type, .inputs = {value.id, -1, -1, -1}});
 }
 
 TileValue TileProgramBuilder::store(int operand, DataType_t type, TileValue value) {
@@ -93,7 +95,7 @@ TileValue TileProgramBuilder::store(int operand, DataType_t type, TileValue valu
   instructions_.push_back({.opcode = TileOpcode::kStore,
                            .type = type,
                            .operand = operand,
-                           .inputs = {value.id, -1, -1}});
+                           .inputs = {value.id, -1, -1, -1}});
   return stored;
 }
 
@@ -101,46 +103,71 @@ void TileProgramBuilder::reduce(int operand, ReductionMode_t mode, TileValue val
   instructions_.push_back({.opcode = TileOpcode::kReduce,
                            .reduction = mode,
                            .operand = operand,
-                           .inputs = {value.id, -1, -1}});
+                           .inputs = {value.id, -1, -1, -1}});
 }
 
-TileProgram TileProgramBuilder::build(TileShape shape) {
-  // Backwards: what is used, and where last.
-  std::vector<int32_t> last_use(static_cast<size_t>(value_count_), -1);
+namespace {
+
+/// The instructions whose results are used, in order.
+std::vector<TileInstruction> without_dead(const std::vector<TileInstruction>& instructions,
+                                          int32_t value_count) {
+  std::vector<bool> used(static_cast<size_t>(value_count), false);
   std::vector<TileInstruction> kept;
-  for (auto it = instructions_.rbegin(); it != instructions_.rend(); ++it) {
-    const bool used = it->result >= 0 && last_use[static_cast<size_t>(it->result)] >= 0;
-    if (!used && !has_effect(it->opcode)) continue;
-    const int32_t from_end = static_cast<int32_t>(kept.size());
+  for (auto it = instructions.rbegin(); it != instructions.rend(); ++it) {
+    const bool wanted = it->result >= 0 && used[static_cast<size_t>(it->result)];
+    if (!wanted && !has_effect(it->opcode)) continue;
     kept.push_back(*it);
     for (int32_t input : it->inputs) {
-      if (input >= 0 && last_use[static_cast<size_t>(input)] < 0) {
-        last_use[static_cast<size_t>(input)] = from_end;
-      }
+      if (input >= 0) used[static_cast<size_t>(input)] = true;
     }
   }
   std::reverse(kept.begin(), kept.end());
-  const int32_t count = static_cast<int32_t>(kept.size());
-  for (int32_t& use : last_use) use = use < 0 ? -1 : count - 1 - use;
+  return kept;
+}
+
+std::vector<int32_t> last_uses(const std::vector<TileInstruction>& instructions,
+                               int32_t value_count) {
+  std::vector<int32_t> last(static_cast<size_t>(value_count), -1);
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    for (int32_t input : instructions[i].inputs) {
+      if (input >= 0) last[static_cast<size_t>(input)] = static_cast<int32_t>(i);
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+TileProgram TileProgramBuilder::build(TileShape shape) {
+  std::vector<TileInstruction> kept = without_dead(instructions_, value_count_);
+  if (compute_ != TileCompute::kInt64) merge_affine(kept, value_count_);
+  compute_in_tensors(kept, compute_);
+  const std::vector<int32_t> last_use = last_uses(kept, value_count_);
 
   TileProgram program;
   program.shape_ = shape;
   program.compute_ = compute_;
   std::vector<int32_t> slot_of(static_cast<size_t>(value_count_), -1), free;
-  for (int32_t i = 0; i < count; ++i) {
-    TileInstruction& instruction = kept[static_cast<size_t>(i)];
+  for (size_t i = 0; i < kept.size(); ++i) {
+    TileInstruction& instruction = kept[i];
     program.operand_count_ = std::max(program.operand_count_, instruction.operand + 1);
     const int32_t result = instruction.result;
-    const int32_t inputs[3] = {instruction.inputs[0], instruction.inputs[1], instruction.inputs[2]};
     if (instruction.opcode == TileOpcode::kLoad) {
-      const auto begin = kept.begin() + i,
-                 end = kept.begin() + last_use[static_cast<size_t>(result)];
+      const auto begin = kept.begin() + static_cast<ptrdiff_t>(i);
+      const auto end = kept.begin() + last_use[static_cast<size_t>(result)];
       instruction.in_place = std::none_of(begin, end, [](const TileInstruction& between) {
         return between.opcode == TileOpcode::kStore || between.opcode == TileOpcode::kReduce;
       });
     }
+    std::vector<int32_t> dying;  // slots that nothing reads afterwards
     for (int32_t& input : instruction.inputs) {
-      if (input >= 0) input = slot_of[static_cast<size_t>(input)];
+      if (input < 0) continue;
+      const int32_t slot = slot_of[static_cast<size_t>(input)];
+      const bool last = last_use[static_cast<size_t>(input)] == static_cast<int32_t>(i);
+      if (last && std::find(dying.begin(), dying.end(), slot) == dying.end()) {
+        dying.push_back(slot);
+      }
+      input = slot;
     }
     // A result never shares a slot with an input: broadcast inputs are read again for every row.
     if (result >= 0) {
@@ -149,12 +176,7 @@ TileProgram TileProgramBuilder::build(TileShape shape) {
       free.pop_back();
       if (last_use[static_cast<size_t>(result)] < 0) free.push_back(instruction.result);
     }
-    for (int k = 0; k < 3; ++k) {
-      const bool repeated = (k > 0 && inputs[k] == inputs[0]) || (k > 1 && inputs[k] == inputs[1]);
-      if (inputs[k] >= 0 && !repeated && last_use[static_cast<size_t>(inputs[k])] == i) {
-        free.push_back(slot_of[static_cast<size_t>(inputs[k])]);
-      }
-    }
+    free.insert(free.end(), dying.begin(), dying.end());
   }
   program.instructions_ = std::move(kept);
   instructions_.clear();

@@ -52,6 +52,7 @@ enum class TileOpcode : uint8_t {
   kLoad,       // operand, converted from `type`
   kIndex,      // a coordinate; operand gives its start and steps
   kPointwise,  // `pointwise` of one to three values
+  kAffine,     // clip(in0 * in1 + in2 + in3): several pointwise instructions, made by build()
   kRound,      // to the values that `type` can hold
   kStore,      // operand, rounded once to `type`
   kReduce,     // into the accumulators of operand
@@ -64,8 +65,10 @@ struct TileInstruction {
   /// The operand may be read where it lies: nothing is stored while the value lives.
   bool in_place = false;
   int32_t operand = -1;
-  int32_t result = -1;               // slot; -1 for kStore and kReduce
-  int32_t inputs[3] = {-1, -1, -1};  // slots
+  int32_t result = -1;                   // slot; -1 for kStore and kReduce
+  int32_t inputs[4] = {-1, -1, -1, -1};  // slots; of kAffine those from 1 on may be absent
+  /// The store that follows at once: the result may be computed where it is stored.
+  int32_t stored_in = -1;
   double constant = 0.0;
   TilePointwise pointwise = {};
 };
