@@ -12,40 +12,53 @@ namespace {
 enum Term { kAbsent, kSplat, kVector };
 
 template <class T>
-struct AffineRow {
+struct AffineRows {
   const T* x;
   const T* terms[3];  // scale, first, second
   T* target;
-  int columns;  // whole vectors
+  int64_t x_step, term_steps[3], target_step;  // from row to row
+  int rows, columns;                           // whole vectors
   T lower, upper;
 };
 
 template <class T, Term scale, Term first, Term second, bool clipped>
-void affine_row(const AffineRow<T>& row) {
+void affine_rows(const AffineRows<T>& a) {
   using V = Vector<T>;
-  V splats[3];
-  for (int k = 0; k < 3; ++k) splats[k] = row.terms[k] != nullptr ? splat<T>(*row.terms[k]) : V{};
-  const V lower = splat<T>(row.lower), upper = splat<T>(row.upper);
+  const V lower = splat<T>(a.lower), upper = splat<T>(a.upper);
+  const T *x = a.x, *p = a.terms[0], *q = a.terms[1], *r = a.terms[2];
+  T* target = a.target;
+  for (int i = 0; i < a.rows; ++i) {
+    V s{}, t{}, u{};
+    if constexpr (scale == kSplat) s = splat<T>(*p);
+    if constexpr (first == kSplat) t = splat<T>(*q);
+    if constexpr (second == kSplat) u = splat<T>(*r);
 #pragma GCC unroll 2
-  for (int j = 0; j < row.columns; j += kLanes<T>) {
-    V v = load(row.x + j);
-    if constexpr (scale != kAbsent) v = v * (scale == kSplat ? splats[0] : load(row.terms[0] + j));
-    if constexpr (first != kAbsent) v = v + (first == kSplat ? splats[1] : load(row.terms[1] + j));
-    if constexpr (second != kAbsent) {
-      v = v + (second == kSplat ? splats[2] : load(row.terms[2] + j));
+    for (int j = 0; j < a.columns; j += kLanes<T>) {
+      if constexpr (scale == kVector) s = load(p + j);
+      if constexpr (first == kVector) t = load(q + j);
+      if constexpr (second == kVector) u = load(r + j);
+      V v = load(x + j);
+      if constexpr (scale != kAbsent) v = v * s;
+      if constexpr (first != kAbsent) v = v + t;
+      if constexpr (second != kAbsent) v = v + u;
+      if constexpr (clipped) v = clamp(v, lower, upper);
+      store(target + j, v);
     }
-    if constexpr (clipped) v = clamp(v, lower, upper);
-    store(row.target + j, v);
+    x += a.x_step;
+    target += a.target_step;
+    p += a.term_steps[0];
+    q += a.term_steps[1];
+    r += a.term_steps[2];
   }
 }
 
 template <class T>
-using AffineFunction = void (*)(const AffineRow<T>&);
+using AffineFunction = void (*)(const AffineRows<T>&);
 
 template <class T, Term scale, Term first, Term second>
 AffineFunction<T> affine_function(bool clipped) {
-  return clipped ? affine_row<T, scale, first, second, true>
-                 : affine_row<T, scale, first, second, false>;
+  return clipped ? affine_rows<T, scale, first, second, true>
+                 : affine_rows<T, scale, first, second, false>;
 }
 template <class T, Term scale, Term first>
 AffineFunction<T> affine_function(Term second, bool clipped) {
@@ -103,27 +116,36 @@ void affine_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
   }
   const bool clipped = instruction.pointwise.mode == PointwiseMode_t::RELU_FWD;
   const AffineFunction<T> function = affine_function<T>(terms, clipped);
-  const int columns = frame.padded_columns(column_varies);
-  const bool spread = column_varies && !in[0].column_varies;  // x is the one that must be a vector
+  AffineRows<T> all;
+  all.x = in[0].data;
+  all.x_step = in[0].row_step;
+  for (int k = 0; k < 3; ++k) {
+    all.terms[k] = terms[k] == kAbsent ? in[0].data : in[k + 1].data;
+    all.term_steps[k] = terms[k] == kAbsent ? 0 : in[k + 1].row_step;
+  }
+  all.target = target;
+  all.target_step = step;
+  all.rows = rows;
+  all.columns = frame.padded_columns(column_varies);
+  all.lower = static_cast<T>(instruction.pointwise.relu_lower_clip);
+  all.upper = static_cast<T>(instruction.pointwise.relu_upper_clip);
+  if (column_varies == in[0].column_varies) return function(all);
+
+  // x alone is the same for all columns: spread out, a piece of a row at a time.
   constexpr int kSpread = 64;
   alignas(64) T same[kSpread];
-  const int piece = spread ? kSpread : columns;
-  AffineRow<T> row;
-  row.lower = static_cast<T>(instruction.pointwise.relu_lower_clip);
-  row.upper = static_cast<T>(instruction.pointwise.relu_upper_clip);
-  for (int i = 0; i < rows; ++i, target += step) {
-    if (spread) {
-      for (T& element : same) element = in[0].row(i)[0];
-    }
-    for (int j = 0; j < columns; j += piece) {
-      row.x = spread ? same : in[0].row(i) + j;
+  for (int i = 0; i < rows; ++i) {
+    for (T& element : same) element = in[0].row(i)[0];
+    for (int j = 0; j < all.columns; j += kSpread) {
+      AffineRows<T> piece = all;
+      piece.x = same;
+      piece.rows = 1;
+      piece.columns = all.columns - j < kSpread ? all.columns - j : kSpread;
       for (int k = 0; k < 3; ++k) {
-        row.terms[k] =
-            terms[k] == kAbsent ? nullptr : in[k + 1].row(i) + (terms[k] == kVector ? j : 0);
+        piece.terms[k] += i * all.term_steps[k] + (terms[k] == kVector ? j : 0);
       }
-      row.target = target + j;
-      row.columns = columns - j < piece ? columns - j : piece;
-      function(row);
+      piece.target += i * step + j;
+      function(piece);
     }
   }
 }
