@@ -1,0 +1,201 @@
+#include "fuzz/random_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "harness/layout.h"
+
+namespace warploom::test {
+namespace {
+
+constexpr int64_t kExtents[] = {1, 2, 3, 5, 8, 13, 17, 33};
+constexpr int64_t kMostElements = 20000;
+constexpr double kMostBound = 1e4;  // keeps float far from overflow and results comparable
+
+int64_t volume(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+RandomGraph::RandomGraph(uint32_t seed) : draw_(seed) {
+  constexpr DataType_t kStored[] = {DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF,
+                                    DataType_t::BFLOAT16};
+  const DataType_t stored = draw_.from(kStored);
+  graph.set_io_data_type(stored).set_intermediate_data_type(DataType_t::FLOAT);
+  graph.set_compute_data_type(DataType_t::FLOAT);
+
+  Dims dims;
+  for (int64_t rank = 3 + draw_.below(2); rank > 0; --rank) dims.push_back(draw_.from(kExtents));
+  while (volume(dims) > kMostElements) *std::max_element(dims.begin(), dims.end()) /= 2;
+
+  Operand last = add_input(dims);
+  for (int64_t steps = 1 + draw_.below(6); steps > 0; --steps) {
+    last = add_step(last);
+    // Later steps would amplify what a narrow type rounds to the other side of a tie.
+    if (steps == 1 || (stored == DataType_t::FLOAT && draw_.one_in(3))) keep(last);
+  }
+}
+
+RandomGraph::Operand RandomGraph::add_input(const Dims& dims) {
+  auto tensor = graph.tensor(graph::Tensor_attributes()
+                                 .set_name("in" + std::to_string(inputs.size()))
+                                 .set_dim(dims)
+                                 .set_stride(strides(dims)));
+  // Eighths between -2 and 2: exact in every stored type.
+  Values values(volume(dims));
+  for (double& value : values) value = static_cast<double>(draw_.below(33) - 16) / 8;
+  inputs.emplace_back(tensor, std::move(values));
+  return {tensor, dims, 2};
+}
+
+RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
+  switch (draw_.below(10)) {
+    case 0:
+    case 1:
+    case 2:
+      return unary(x);
+    case 3:
+    case 4:
+      return binary(x);
+    case 5:
+      return matmul(x);
+    case 6:
+      return x.dims.size() == 4 ? convolution(x) : matmul(x);
+    case 7:
+      return reduction(x);
+    case 8:
+      return draw_.one_in(2) ? slice(x) : reshape(x);
+    default:
+      return transpose(x);
+  }
+}
+
+RandomGraph::Operand RandomGraph::unary(const Operand& x) {
+  using enum PointwiseMode_t;
+  constexpr PointwiseMode_t kModes[] = {
+      ABS,         NEG,     IDENTITY,     RELU_FWD, GELU_FWD, SWISH_FWD, TANH_FWD,
+      SIGMOID_FWD, ELU_FWD, SOFTPLUS_FWD, ERF,      SIN,      COS,       GELU_APPROX_TANH_FWD};
+  const PointwiseMode_t mode = draw_.from(kModes);
+  description += std::string(to_string(mode)) + " ";
+  return {graph.pointwise(x.tensor, graph::Pointwise_attributes().set_mode(mode)), x.dims,
+          x.bound + 1};
+}
+
+RandomGraph::Operand RandomGraph::binary(const Operand& x) {
+  using enum PointwiseMode_t;
+  constexpr PointwiseMode_t kModes[] = {ADD, SUB, MUL, MAX, MIN};
+  const PointwiseMode_t mode = draw_.from(kModes);
+  description += std::string(to_string(mode)) + " ";
+  Dims dims = x.dims;
+  for (int64_t& extent : dims)
+    if (draw_.one_in(2)) extent = 1;
+  const Operand other = add_input(dims);
+  const auto attributes = graph::Pointwise_attributes().set_mode(mode);
+  auto y = draw_.one_in(2) && dims == x.dims ? graph.pointwise(other.tensor, x.tensor, attributes)
+                                             : graph.pointwise(x.tensor, other.tensor, attributes);
+  return {y, x.dims, mode == MUL ? x.bound * other.bound : x.bound + other.bound};
+}
+
+RandomGraph::Operand RandomGraph::matmul(const Operand& x) {
+  const size_t rank = x.dims.size();
+  const int64_t inner = x.dims[rank - 1];
+  if (x.bound * 2 * static_cast<double>(inner) > kMostBound) return unary(x);
+  description += "matmul ";
+  Dims dims = x.dims;
+  for (size_t i = 0; i + 2 < rank; ++i)
+    if (draw_.one_in(2)) dims[i] = 1;
+  dims[rank - 2] = inner;
+  dims[rank - 1] = draw_.from(kExtents);
+  const Operand other = add_input(dims);
+  Dims result = x.dims;
+  result[rank - 1] = dims[rank - 1];
+  return {graph.matmul(x.tensor, other.tensor, graph::Matmul_attributes()), result,
+          x.bound * other.bound * static_cast<double>(inner)};
+}
+
+RandomGraph::Operand RandomGraph::convolution(const Operand& x) {
+  const int64_t window = 1 + 2 * draw_.below(2), dilation = 1 + draw_.below(2);
+  const int64_t padding = draw_.below(3), step = 1 + draw_.below(2);
+  const int64_t reach = dilation * (window - 1) + 1;
+  const double terms = static_cast<double>(x.dims[1] * window * window);
+  if (std::min(x.dims[2], x.dims[3]) + 2 * padding < reach || x.bound * 2 * terms > kMostBound)
+    return unary(x);
+  description += "convolution ";
+  // Two groups where the channels can be halved.
+  const int64_t groups = x.dims[1] % 2 == 0 && draw_.one_in(3) ? 2 : 1;
+  const Operand w = add_input({groups * draw_.from(kExtents), x.dims[1] / groups, window, window});
+  auto y = graph.conv_fprop(x.tensor, w.tensor,
+                            graph::Conv_fprop_attributes()
+                                .set_padding({padding, padding})
+                                .set_stride({step, step})
+                                .set_dilation({dilation, dilation}));
+  const auto extent = [&](int64_t size) { return 1 + (size + 2 * padding - reach) / step; };
+  return {
+      y, {x.dims[0], w.dims[0], extent(x.dims[2]), extent(x.dims[3])}, x.bound * w.bound * terms};
+}
+
+RandomGraph::Operand RandomGraph::reduction(const Operand& x) {
+  using enum ReductionMode_t;
+  constexpr ReductionMode_t kModes[] = {
+      ReductionMode_t::ADD, AVG, ReductionMode_t::MAX, ReductionMode_t::MIN, AMAX, NORM1, NORM2};
+  if (x.bound * static_cast<double>(volume(x.dims)) > kMostBound) return unary(x);
+  const ReductionMode_t mode = draw_.from(kModes);
+  description += "reduce_" + std::string(to_string(mode)) + " ";
+  Dims dims = x.dims;
+  for (int64_t& extent : dims)
+    if (draw_.one_in(2)) extent = 1;
+  auto y = graph.reduction(x.tensor, graph::Reduction_attributes().set_mode(mode));
+  y->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
+  return {y, dims, x.bound * static_cast<double>(volume(x.dims))};
+}
+
+RandomGraph::Operand RandomGraph::transpose(const Operand& x) {
+  description += "transpose ";
+  std::vector<int64_t> permutation(x.dims.size());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  for (size_t i = permutation.size(); i > 1; --i)
+    std::swap(permutation[i - 1], permutation[draw_.below(static_cast<int64_t>(i))]);
+  Dims dims;
+  for (int64_t axis : permutation) dims.push_back(x.dims[axis]);
+  return {graph.transpose(x.tensor, graph::Transpose_attributes().set_permutation(permutation)),
+          dims, x.bound};
+}
+
+RandomGraph::Operand RandomGraph::slice(const Operand& x) {
+  description += "slice ";
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  Dims steps, dims;
+  for (int64_t extent : x.dims) {
+    const int64_t start = draw_.below(extent);
+    const int64_t limit = start + 1 + draw_.below(extent - start);
+    steps.push_back(1 + draw_.below(2));
+    ranges.emplace_back(start, limit);
+    dims.push_back((limit - start + steps.back() - 1) / steps.back());
+  }
+  return {graph.slice(x.tensor, graph::Slice_attributes().set_slices(ranges).set_strides(steps)),
+          dims, x.bound};
+}
+
+RandomGraph::Operand RandomGraph::reshape(const Operand& x) {
+  description += "reshape ";
+  Dims dims = x.dims;
+  std::rotate(dims.begin(), dims.begin() + 1, dims.end());
+  return {graph.reshape(x.tensor, graph::Reshape_attributes().set_dim(dims).set_reshape_mode(
+                                      ReshapeMode_t::LOGICAL)),
+          dims, x.bound};
+}
+
+RandomGraph::Dims RandomGraph::strides(const Dims& dims) {
+  constexpr const char* kLayouts[] = {"row_major", "reversed", "channels_last",
+                                      "padded",    "odd_ones", "padded_channels_last"};
+  return strides_of_layout(draw_.from(kLayouts), dims);
+}
+
+void RandomGraph::keep(const Operand& result) {
+  result.tensor->set_output(true).set_dim(result.dims).set_stride(strides(result.dims));
+  outputs.push_back({result.tensor, result.bound});
+}
+
+}  // namespace warploom::test
