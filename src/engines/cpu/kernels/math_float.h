@@ -14,12 +14,16 @@ constexpr float kLog2E = 1.442695f;
 // ln 2 in two parts; n * kLn2High is exact for the exponents n of float.
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
 
-/// c[0] + c[1] x + ... by Horner's rule.
+/// c[0] + c[1] x + ... as even and odd part, two chains half as long as Horner's: these functions
+/// wait for their own results more than for the arithmetic units.
 template <class V, class T, int n>
 WARPLOOM_INLINE V polynomial(V x, const T (&c)[n]) {
-  V result = splat<T>(c[n - 1]);
-  for (int i = n - 2; i >= 0; --i) result = fma(result, x, splat<T>(c[i]));
-  return result;
+  constexpr int kEven = (n - 1) / 2 * 2, kOdd = (n - 2) / 2 * 2 + 1;
+  const V x2 = x * x;
+  V even = splat<T>(c[kEven]), odd = splat<T>(c[kOdd]);
+  for (int i = kEven - 2; i >= 0; i -= 2) even = fma(even, x2, splat<T>(c[i]));
+  for (int i = kOdd - 2; i >= 1; i -= 2) odd = fma(odd, x2, splat<T>(c[i]));
+  return fma(odd, x, even);
 }
 
 /// 2^n for an integral n in [-126, 127].
