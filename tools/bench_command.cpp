@@ -11,14 +11,6 @@
 namespace warploom::tools {
 namespace {
 
-struct BenchOptions {
-  WorkloadOptions workload;
-  std::string plan;
-  double seconds = 2;
-  uint64_t seed = 1;
-  bool is_json = false;
-};
-
 struct Measurement {
   int64_t index;
   graph::PlanInfo info;
@@ -131,7 +123,7 @@ void print_json(const std::vector<Measurement>& measurements, const Work& work,
   fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-error_t bench(const BenchOptions& options) {
+error_t bench_graph(const BenchOptions& options) {
   Result<Workload> loaded = Workload::load(options.workload);
   if (loaded.is_bad()) return loaded.error();
   Workload& workload = loaded.value();
@@ -156,23 +148,8 @@ error_t bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& program, int& exit_status) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = program.add_subcommand(
-      "bench", "Time every plan of a graph (modes A, B and FALLBACK), interleaved, fastest first");
-  add_graph_argument(*command, options->workload);
-  add_input_option(*command, options->workload);
-  add_plan_option(*command, options->plan);
-  command->add_option("--seconds", options->seconds, "Time to measure for, all plans together")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the data of inputs that are not given")
-      ->capture_default_str();
-  command->add_flag("--json", options->is_json, "Print JSON instead of a table");
-  command->footer(
-      "GFLOP/s counts matmuls, convolutions and attention; a graph without them is\n"
-      "shown in GB/s of its inputs and outputs.");
-  command->callback([=, &exit_status] { exit_status = report(bench(*options)); });
+int bench(const BenchOptions& options) {
+  return report(bench_graph(options));
 }
 
 }  // namespace warploom::tools

@@ -7,13 +7,6 @@
 namespace warploom::tools {
 namespace {
 
-struct CheckOptions {
-  WorkloadOptions workload;
-  std::string plan;
-  uint64_t seed = 1;
-  double tolerance = -1;
-};
-
 std::string quoted(const std::string& argument) {
   const bool is_plain = argument.find_first_not_of(
                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -84,6 +77,8 @@ bool check_plan(Workload& workload, int64_t index, const std::vector<NpyArray>& 
   return passed;
 }
 
+}  // namespace
+
 int check(const CheckOptions& options) {
   Result<Workload> loaded = Workload::load(options.workload);
   if (loaded.is_bad()) return report(loaded.error());
@@ -114,26 +109,6 @@ int check(const CheckOptions& options) {
     progress.print(fmt::format("repeat with: {}\n", repeating_command(options, name)));
   }
   return failures.empty() ? kOk : kCheckFailed;
-}
-
-}  // namespace
-
-void add_check_command(CLI::App& program, int& exit_status) {
-  auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = program.add_subcommand(
-      "check", "Run every plan of a graph and compare it with the reference engine");
-  add_graph_argument(*command, options->workload);
-  add_input_option(*command, options->workload);
-  command->add_option("--seed", options->seed, "Seed of the data of inputs that are not given")
-      ->capture_default_str();
-  add_plan_option(*command, options->plan);
-  command
-      ->add_option("--tolerance", options->tolerance,
-                   "Largest error |got - wanted| / (|wanted| + rms), instead of one by data type")
-      ->check(CLI::NonNegativeNumber);
-  command->footer(
-      "Ends with 1 when a plan does not agree, and prints the command that repeats it.");
-  command->callback([=, &exit_status] { exit_status = check(*options); });
 }
 
 }  // namespace warploom::tools

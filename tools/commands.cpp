@@ -3,36 +3,28 @@
 #include <fmt/format.h>
 
 namespace warploom::tools {
+namespace {
+
+/// Names come from files that anybody may have written: they must not steer a terminal.
+std::string without_control_characters(const std::string& text) {
+  std::string result;
+  for (char symbol : text) {
+    const auto code = static_cast<unsigned char>(symbol);
+    if ((code < 0x20 && symbol != '\n') || code == 0x7f) {
+      result += fmt::format("\\x{:02x}", code);
+    } else {
+      result += symbol;
+    }
+  }
+  return result;
+}
+
+}  // namespace
 
 int report(const error_t& error) {
   if (error.is_good()) return kOk;
-  fmt::print(stderr, "warploom: error: {}\n", error.err_msg);
+  fmt::print(stderr, "warploom: error: {}\n", without_control_characters(error.err_msg));
   return kWrongUse;
-}
-
-void add_graph_argument(CLI::App& command, WorkloadOptions& options) {
-  command.add_option("graph", options.graph, "The graph, as JSON (Graph::to_json())")
-      ->required()
-      ->type_name("GRAPH.json");
-  command.add_option("--device", options.device, "Device to run on; a usable GPU, or else the CPU")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("cpu|cuda");
-}
-
-void add_input_option(CLI::App& command, WorkloadOptions& options) {
-  command
-      .add_option("-i,--input", options.inputs,
-                  "Data of an input: the tensor's name or uid, and a .npy file of the tensor's\n"
-                  "dims and data type. Repeat it for every input")
-      ->type_name("TENSOR=FILE.npy")
-      ->allow_extra_args(false);
-}
-
-void add_plan_option(CLI::App& command, std::string& plan) {
-  command
-      .add_option("-p,--plan", plan,
-                  "Only this plan: its name, or its index in the list that `warploom bench` shows")
-      ->type_name("NAME|INDEX");
 }
 
 }  // namespace warploom::tools

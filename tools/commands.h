@@ -1,9 +1,8 @@
 #pragma once
-/// The subcommands. Each adds itself to the program; when it was chosen, `exit_status` says how it
-/// ended.
-#include <CLI/App.hpp>
+/// The subcommands: what each is given, and how it ends.
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <warploom/error.h>
 
@@ -13,18 +12,40 @@ namespace warploom::tools {
 
 enum ExitStatus { kOk = 0, kCheckFailed = 1, kWrongUse = 2 };
 
-void add_run_command(CLI::App& program, int& exit_status);
-void add_check_command(CLI::App& program, int& exit_status);
-void add_bench_command(CLI::App& program, int& exit_status);
-void add_explain_command(CLI::App& program, int& exit_status);
-void add_devices_command(CLI::App& program, int& exit_status);
-
-/// Prints "warploom: error: ..." and returns kWrongUse; nothing and kOk for a good one.
+/// Prints "warploom: error: ..." and returns kWrongUse; nothing and kOk when all is good.
 int report(const error_t& error);
 
-/// The options that subcommands share.
-void add_graph_argument(CLI::App& command, WorkloadOptions& options);
-void add_input_option(CLI::App& command, WorkloadOptions& options);
-void add_plan_option(CLI::App& command, std::string& plan);
+struct RunOptions {
+  WorkloadOptions workload;
+  std::vector<std::string> outputs;  ///< "TENSOR=FILE"
+  std::string plan;                  ///< a name or an index; empty for the best
+};
+int run(const RunOptions& options);
+
+struct CheckOptions {
+  WorkloadOptions workload;
+  std::string plan;  ///< empty for all
+  uint64_t seed = 1;
+  double tolerance = -1;  ///< negative: by data type
+};
+int check(const CheckOptions& options);
+
+struct BenchOptions {
+  WorkloadOptions workload;
+  std::string plan;  ///< empty for all
+  double seconds = 2;
+  uint64_t seed = 1;
+  bool is_json = false;
+};
+int bench(const BenchOptions& options);
+
+struct ExplainOptions {
+  WorkloadOptions workload;
+  std::string plan;
+  std::string svg;  ///< a file to draw into; empty for none
+};
+int explain(const ExplainOptions& options);
+
+int list_devices();
 
 }  // namespace warploom::tools

@@ -5,8 +5,6 @@
 #include "tools/commands.h"
 
 namespace warploom::tools {
-namespace {
-
 int list_devices() {
   fmt::print("warploom {}\n", version());
   for (const std::string device : {"cpu", "cuda"}) {
@@ -20,14 +18,6 @@ int list_devices() {
                found.type == DeviceType::CPU ? "threads" : "multiprocessors");
   }
   return kOk;
-}
-
-}  // namespace
-
-void add_devices_command(CLI::App& program, int& exit_status) {
-  CLI::App* command =
-      program.add_subcommand("devices", "List the devices that graphs can run on here");
-  command->callback([&exit_status] { exit_status = list_devices(); });
 }
 
 }  // namespace warploom::tools

@@ -6,13 +6,7 @@
 namespace warploom::tools {
 namespace {
 
-struct ExplainOptions {
-  WorkloadOptions workload;
-  std::string plan;
-  std::string svg;
-};
-
-error_t explain(const ExplainOptions& options) {
+error_t explain_graph(const ExplainOptions& options) {
   Result<Workload> loaded = Workload::load(options.workload);
   if (loaded.is_bad()) return loaded.error();
   Workload& workload = loaded.value();
@@ -28,15 +22,8 @@ error_t explain(const ExplainOptions& options) {
 
 }  // namespace
 
-void add_explain_command(CLI::App& program, int& exit_status) {
-  auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = program.add_subcommand(
-      "explain", "Show how a graph is fused, its plans, every refusal, the workspace");
-  add_graph_argument(*command, options->workload);
-  add_plan_option(*command, options->plan);
-  command->add_option("--svg", options->svg, "Draw the graph and its groups into this file")
-      ->type_name("FILE.svg");
-  command->callback([=, &exit_status] { exit_status = report(explain(*options)); });
+int explain(const ExplainOptions& options) {
+  return report(explain_graph(options));
 }
 
 }  // namespace warploom::tools

@@ -8,12 +8,6 @@
 namespace warploom::tools {
 namespace {
 
-struct RunOptions {
-  WorkloadOptions workload;
-  std::vector<std::string> outputs;
-  std::string plan;
-};
-
 struct Target {
   const TensorMemory* memory;
   std::string file;
@@ -35,7 +29,7 @@ Result<std::vector<Target>> targets_of(Workload& workload,
   return targets;
 }
 
-error_t run(const RunOptions& options) {
+error_t run_graph(const RunOptions& options) {
   Result<Workload> loaded = Workload::load(options.workload);
   if (loaded.is_bad()) return loaded.error();
   Workload& workload = loaded.value();
@@ -71,21 +65,8 @@ error_t run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& program, int& exit_status) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = program.add_subcommand("run", "Run a graph on .npy files");
-  add_graph_argument(*command, options->workload);
-  add_input_option(*command, options->workload);
-  command
-      ->add_option("-o,--output", options->outputs,
-                   "Where to write an output: the tensor's name or uid, and a .npy file")
-      ->type_name("TENSOR=FILE.npy")
-      ->allow_extra_args(false);
-  add_plan_option(*command, options->plan);
-  command->footer(
-      "Example:\n  warploom run graph.json --input X=x.npy --input W=w.npy --output Y=y.npy\n"
-      "A BFLOAT16 file has elements of type V2 (ml_dtypes) or u2 (their bits).");
-  command->callback([=, &exit_status] { exit_status = report(run(*options)); });
+int run(const RunOptions& options) {
+  return report(run_graph(options));
 }
 
 }  // namespace warploom::tools

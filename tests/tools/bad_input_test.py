@@ -129,7 +129,7 @@ def test_malformed_json(warploom, tmp_path, text):
     (lambda d: d["nodes"][0].update(speed=3), "speed"),
     (lambda d: d["nodes"][0]["inputs"].update(IN_0="Q"), "Q"),
     (lambda d: d["nodes"][0]["inputs"].clear(), "IN_0"),
-    (lambda d: d["nodes"][0]["inputs"].update(IN_0="Y"), "Y"),
+    (lambda d: d["nodes"][0]["inputs"].update(IN_0="Y"), "node0"),  # a cycle
 ])
 def test_a_wrong_graph(warploom, negation, tmp_path, change, part):
     change(negation.description)
@@ -155,3 +155,10 @@ def test_no_space_left(warploom, negation, tmp_path):
         pytest.skip("no /dev/full")
     message = warploom("run", "graph.json", "-i", "X=x.npy", "-o", "Y=/dev/full", expect=2).stderr
     assert "/dev/full: " in message
+
+
+def test_names_do_not_steer_the_terminal(warploom, negation):
+    negation.description["tensors"]["X"].update(name="\x1b[2Jgone", dim=[2])
+    negation.write()
+    message = warploom("run", "graph.json", expect=2).stderr
+    assert "gone" in message and "\x1b" not in message

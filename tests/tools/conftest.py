@@ -33,7 +33,7 @@ def warploom(request, tmp_path):
 
     def run(*arguments, expect=0):
         result = subprocess.run([program, *map(str, arguments)], cwd=tmp_path, capture_output=True,
-                                text=True, timeout=300)
+                                text=True, errors="replace", timeout=300)
         assert result.returncode == expect, (
             f"warploom {' '.join(map(str, arguments))}\n"
             f"ended with {result.returncode}, not {expect}\n{result.stdout}\n{result.stderr}")

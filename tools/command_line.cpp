@@ -1,0 +1,156 @@
+#include "tools/command_line.h"
+
+#include <fmt/format.h>
+#include <warploom/version.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "tools/commands.h"
+
+namespace warploom::tools {
+namespace {
+
+/// What the subcommands are given, and how the one that was chosen ended.
+struct Program {
+  RunOptions run;
+  CheckOptions check;
+  BenchOptions bench;
+  ExplainOptions explain;
+  int exit_status = kOk;
+};
+
+void add_graph_argument(CLI::App& command, WorkloadOptions& options) {
+  command.add_option("graph", options.graph, "The graph, as JSON (Graph::to_json())")
+      ->required()
+      ->type_name("GRAPH.json");
+  command.add_option("--device", options.device, "Device to run on; a usable GPU, or else the CPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("cpu|cuda");
+}
+
+void add_input_option(CLI::App& command, WorkloadOptions& options) {
+  command
+      .add_option("-i,--input", options.inputs,
+                  "Data of an input: the tensor's name or uid, and a .npy file of the tensor's\n"
+                  "dims and data type. Repeat it for every input")
+      ->type_name("TENSOR=FILE.npy")
+      ->allow_extra_args(false);
+}
+
+void add_plan_option(CLI::App& command, std::string& plan) {
+  command
+      .add_option("-p,--plan", plan,
+                  "Only this plan: its name, or its index in the list that `warploom bench` shows")
+      ->type_name("NAME|INDEX");
+}
+
+void add_seed_option(CLI::App& command, uint64_t& seed) {
+  command.add_option("--seed", seed, "Seed of the data of inputs that are not given")
+      ->capture_default_str();
+}
+
+void add_run(CLI::App& app, Program& program) {
+  RunOptions& options = program.run;
+  CLI::App& command = *app.add_subcommand("run", "Run a graph on .npy files");
+  add_graph_argument(command, options.workload);
+  add_input_option(command, options.workload);
+  command
+      .add_option("-o,--output", options.outputs,
+                  "Where to write an output: the tensor's name or uid, and a .npy file")
+      ->type_name("TENSOR=FILE.npy")
+      ->allow_extra_args(false);
+  add_plan_option(command, options.plan);
+  command.footer(
+      "Example:\n  warploom run graph.json --input X=x.npy --input W=w.npy --output Y=y.npy\n"
+      "A BFLOAT16 file has elements of type V2 (ml_dtypes) or u2 (their bits).");
+  command.callback([&] { program.exit_status = run(options); });
+}
+
+void add_check(CLI::App& app, Program& program) {
+  CheckOptions& options = program.check;
+  CLI::App& command = *app.add_subcommand(
+      "check", "Run every plan of a graph and compare it with the reference engine");
+  add_graph_argument(command, options.workload);
+  add_input_option(command, options.workload);
+  add_seed_option(command, options.seed);
+  add_plan_option(command, options.plan);
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "Largest error |got - wanted| / (|wanted| + rms), instead of one by data type")
+      ->check(CLI::NonNegativeNumber);
+  command.footer("Ends with 1 when a plan does not agree, and prints the command that repeats it.");
+  command.callback([&] { program.exit_status = check(options); });
+}
+
+void add_bench(CLI::App& app, Program& program) {
+  BenchOptions& options = program.bench;
+  CLI::App& command = *app.add_subcommand(
+      "bench", "Time every plan of a graph (modes A, B and FALLBACK), interleaved, fastest first");
+  add_graph_argument(command, options.workload);
+  add_input_option(command, options.workload);
+  add_plan_option(command, options.plan);
+  command.add_option("--seconds", options.seconds, "Time to measure for, all plans together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_seed_option(command, options.seed);
+  command.add_flag("--json", options.is_json, "Print JSON instead of a table");
+  command.footer(
+      "GFLOP/s counts matmuls, convolutions and attention; a graph without them is\n"
+      "shown in GB/s of its inputs and outputs.");
+  command.callback([&] { program.exit_status = bench(options); });
+}
+
+void add_explain(CLI::App& app, Program& program) {
+  ExplainOptions& options = program.explain;
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Show how a graph is fused, its plans, every refusal, the workspace");
+  add_graph_argument(command, options.workload);
+  add_plan_option(command, options.plan);
+  command.add_option("--svg", options.svg, "Draw the graph and its groups into this file")
+      ->type_name("FILE.svg");
+  command.callback([&] { program.exit_status = explain(options); });
+}
+
+void add_devices(CLI::App& app, Program& program) {
+  CLI::App& command =
+      *app.add_subcommand("devices", "List the devices that graphs can run on here");
+  command.callback([&] { program.exit_status = list_devices(); });
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  CLI::App app("Runs, checks, times and explains graphs kept as JSON.", "warploom");
+  app.set_version_flag("--version", version());
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "`warploom SUBCOMMAND --help` tells the rest.\n"
+      "Exit status: 0 done, 1 a check failed, 2 wrong use or bad input.");
+  Program program;
+  add_run(app, program);
+  add_check(app, program);
+  add_bench(app, program);
+  add_explain(app, program);
+  add_devices(app, program);
+  // CLI11 would only say that a subcommand is missing.
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+    return report(
+        {error_code_t::INVALID_VALUE,
+         fmt::format("no subcommand '{}'; there are run, check, bench, explain and devices",
+                     argv[1])});
+  }
+  try {
+    app.parse(argc, argv);
+    return program.exit_status;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "warploom: error: {} (see warploom --help)\n", error.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "warploom: error: {}\n", error.what());
+  }
+  return kWrongUse;
+}
+
+}  // namespace warploom::tools
