@@ -2,6 +2,7 @@
 
 #include "engines/cpu/kernels/kernel_table.h"
 #include "engines/cpu/kernels/lines.h"
+#include "engines/cpu/kernels/transpose.h"
 
 // Packing of matrices into the layouts that the micro-kernels read. Source elements pass through a
 // line of the compute type; what is already in the target's type is copied.
@@ -36,7 +37,9 @@ struct Int16Format {  // of int8, uint8 and booleans; larger values would not be
   using Compute = float;
   static constexpr int kPerStep = 2;
   static constexpr DataType_t kType = DataType_t::NOT_SET;
-  static WARPLOOM_INLINE int16_t from(float x) { return saturate<int16_t>(x); }
+  static WARPLOOM_INLINE int16_t from(float x) {
+    return static_cast<int16_t>(static_cast<int32_t>(x));
+  }
 };
 
 constexpr int kBlock = 16;  // lines of K at a time; the longest line is a panel's width
@@ -50,6 +53,12 @@ struct LineSource {
   const char* data;
   Lines<Compute> lines;
   DataType_t type;
+
+  /// Whether elements can be taken as they are.
+  bool same_type() const { return type == Format::kType; }
+  const Element* element(int64_t offset) const {
+    return reinterpret_cast<const Element*>(data + offset * lines.bytes);
+  }
 
   explicit LineSource(const PackSource& source)
       : data(static_cast<const char*>(source.data)),
@@ -100,13 +109,38 @@ void pack_block(const PackSource& source, const LineSource<Format>& lines, int64
     }
     return;
   }
-  alignas(64) Element block[nr][kBlock] = {};  // lines along K
-  for (int j = 0; j < width; ++j) {
-    lines.read(start + j * source.column_stride, 1, block[j], valid);
+  // Lines along K: transposed, in units of one step where those have four bytes.
+  constexpr bool kUnits = sizeof(Element) * kPer == sizeof(uint32_t);
+  alignas(64) Element block[nr][kBlock];
+  const Element* from = &block[0][0];
+  int64_t stride = kBlock;
+  if (kUnits && lines.same_type() && width == nr && valid == kBlock &&
+      source.column_stride % kPer == 0) {
+    from = lines.element(start);
+    stride = source.column_stride;
+  } else {
+    __builtin_memset(block, 0, sizeof(block));
+    for (int j = 0; j < width; ++j) {
+      lines.read(start + j * source.column_stride, 1, block[j], valid);
+    }
+  }
+  if constexpr (kUnits) {
+    if (count == kBlock) {
+      const auto* units = reinterpret_cast<const Unit*>(from);
+      auto* packed = reinterpret_cast<Unit*>(target);
+      for (int i = 0; i < kBlock / kPer; i += kTransposed) {
+        for (int j = 0; j < nr; j += kTransposed) {
+          transpose_block(units + j * (stride / kPer) + i, stride / kPer, packed + i * nr + j, nr);
+        }
+      }
+      return;
+    }
   }
   for (int i = 0; i < count; i += kPer) {
     for (int j = 0; j < nr; ++j) {
-      for (int p = 0; p < kPer; ++p) target[i * nr + j * kPer + p] = block[j][i + p];
+      for (int p = 0; p < kPer; ++p) {
+        target[i * nr + j * kPer + p] = from[j * stride + i + p];
+      }
     }
   }
 }
@@ -144,7 +178,20 @@ void pack_a(const PackSource& source, void* rows, int64_t row_stride) {
     for (int64_t first = 0; first < source.rows; first += kBlock) {
       const int64_t left = source.rows - first;
       const int count = left < kBlock ? static_cast<int>(left) : kBlock;
-      for (int64_t k = 0; k < source.columns; ++k) {
+      int64_t k = 0;
+      if constexpr (kSame<Format, FloatFormat>) {
+        if (lines.same_type() && count == kBlock) {
+          for (; k + kTransposed <= source.columns; k += kTransposed) {
+            for (int i = 0; i < kBlock; i += kTransposed) {
+              const float* block = lines.element(first + i + k * source.column_stride);
+              transpose_block(reinterpret_cast<const Unit*>(block), source.column_stride,
+                              reinterpret_cast<Unit*>(target_row(first + i) + k),
+                              row_stride / int64_t{sizeof(float)});
+            }
+          }
+        }
+      }
+      for (; k < source.columns; ++k) {
         Element line[kBlock];
         lines.read(first + k * source.column_stride, 1, line, count);
         for (int i = 0; i < count; ++i) target_row(first + i)[k] = line[i];
