@@ -7,6 +7,8 @@
 #include <cpuid.h>
 #endif
 
+#include "base/log.h"
+
 namespace warploom::cpu {
 namespace {
 
@@ -94,7 +96,12 @@ IsaChoice choose_isa(const char* requested, IsaLevel detected) {
 }
 
 const IsaChoice& active_isa() {
-  static const IsaChoice choice = choose_isa(std::getenv("WARPLOOM_CPU_ISA"), detected_isa());
+  static const IsaChoice choice = [] {
+    IsaChoice chosen = choose_isa(std::getenv("WARPLOOM_CPU_ISA"), detected_isa());
+    base::log("CPU instruction set " + std::string(isa_name(chosen.level)) + " (" + chosen.note +
+              ")");
+    return chosen;
+  }();
   return choice;
 }
 
