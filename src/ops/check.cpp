@@ -163,8 +163,6 @@ void promote_scalars(const Attributes& attributes) {
   }
 }
 
-// A virtual result of an operation that only moves elements may be a view of its input, which may
-// repeat elements.
 template <class Attributes>
 error_t check_outputs(const Attributes& attributes, const Site& site) {
   for (size_t port = 0; port < attributes.outputs.size(); ++port) {
@@ -175,7 +173,8 @@ error_t check_outputs(const Attributes& attributes, const Site& site) {
     if (tensor.get_is_pass_by_value())
       return site.refuse(error_code_t::INVALID_VALUE, subject, "a tensor passed by value",
                          "one with memory of its own, or a virtual one");
-    if (kMovesOnly<Attributes> && tensor.get_is_virtual()) continue;
+    if constexpr (kMovesOnly<Attributes>)
+      if (tensor.get_is_virtual() && is_view(attributes)) continue;
     if (elements_overlap(tensor.get_dim(), tensor.get_stride()))
       return site.refuse(
           error_code_t::INVALID_VALUE, subject + ", strides",

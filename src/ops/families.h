@@ -28,6 +28,11 @@ error_t infer(graph::Reshape_attributes& attributes, const Site& site);
 error_t infer(graph::Transpose_attributes& attributes, const Site& site);
 error_t infer(graph::Slice_attributes& attributes, const Site& site);
 
+/// Are Y's strides those of a view of X's memory? Such a Y may repeat elements where X does.
+bool is_view(const graph::Reshape_attributes& attributes);
+bool is_view(const graph::Transpose_attributes& attributes);
+bool is_view(const graph::Slice_attributes& attributes);
+
 /// Sets the output's dims if it has none; else compares each, naming the first that differs.
 error_t infer_dims(const Site& site, size_t port, graph::Tensor_attributes& output,
                    const std::vector<int64_t>& dims);

@@ -23,6 +23,21 @@ error_t check_equal_types(const Attributes& attributes, const Site& site) {
                      fmt::format("{}, that of {}", to_string(x), site.input(kX)));
 }
 
+Dims permuted(const Transpose_attributes& transpose, const Dims& values) {
+  Dims result;
+  for (int64_t from : transpose.get_permutation())
+    result.push_back(values[static_cast<size_t>(from)]);
+  return result;
+}
+
+Dims view_strides(const Slice_attributes& slice, const Dims& dims) {
+  Dims strides = slice.inputs[kX]->get_stride();
+  // A step beyond the end may be of any size; it is not used then.
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] > 1 && !slice.get_strides().empty()) strides[i] *= slice.get_strides()[i];
+  return strides;
+}
+
 // What a virtual result's strides may repeat, a stored one's may not.
 Dims own_or_packed(const Tensor_attributes& output, const Dims& dims, const Dims& strides) {
   if (output.get_is_virtual() || !elements_overlap(dims, strides)) return strides;
@@ -94,6 +109,10 @@ error_t infer(Reshape_attributes& reshape, const Site& site) {
                                                                 : error_t{};
 }
 
+bool is_view(const Reshape_attributes& reshape) {
+  return reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY;
+}
+
 // --- Transpose ---
 
 error_t validate(const Transpose_attributes& transpose, const Site& site) {
@@ -118,14 +137,16 @@ error_t validate(const Transpose_attributes& transpose, const Site& site) {
 error_t infer(Transpose_attributes& transpose, const Site& site) {
   const Tensor_attributes& x = *transpose.inputs[kX];
   Tensor_attributes& y = *transpose.outputs[kY];
-  Dims dims, strides;
-  for (int64_t from : transpose.get_permutation()) {
-    dims.push_back(x.get_dim()[static_cast<size_t>(from)]);
-    strides.push_back(x.get_stride()[static_cast<size_t>(from)]);
-  }
+  const Dims dims = permuted(transpose, x.get_dim());
   CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, dims));
-  if (y.get_stride().empty()) y.set_stride(own_or_packed(y, dims, strides));
+  if (y.get_stride().empty())
+    y.set_stride(own_or_packed(y, dims, permuted(transpose, x.get_stride())));
   return {};
+}
+
+bool is_view(const Transpose_attributes& transpose) {
+  return transpose.outputs[kY]->get_stride() ==
+         permuted(transpose, transpose.inputs[kX]->get_stride());
 }
 
 // --- Slice ---
@@ -160,19 +181,22 @@ error_t validate(const Slice_attributes& slice, const Site& site) {
 error_t infer(Slice_attributes& slice, const Site& site) {
   const Tensor_attributes& x = *slice.inputs[kX];
   Tensor_attributes& y = *slice.outputs[kY];
-  Dims dims, strides;
+  Dims dims;
   for (size_t i = 0; i < x.get_dim().size(); ++i) {
     const auto& [start, limit] = slice.get_slices()[i];
     const int64_t step = slice.get_strides().empty() ? 1 : slice.get_strides()[i];
-    const int64_t dim = (limit - start) / step + ((limit - start) % step != 0 ? 1 : 0);
-    dims.push_back(dim);
-    // A step beyond the end may be of any size; it is not used then.
-    strides.push_back(dim > 1 ? x.get_stride()[i] * step : x.get_stride()[i]);
+    dims.push_back((limit - start) / step + ((limit - start) % step != 0 ? 1 : 0));
   }
   CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, dims));
-  if (y.get_stride().empty())
-    y.set_stride(y.get_is_virtual() ? strides : strides_in_order_of(dims, strides));
+  if (!y.get_stride().empty()) return {};
+  const Dims strides = view_strides(slice, dims);
+  y.set_stride(y.get_is_virtual() ? strides : strides_in_order_of(dims, strides));
   return {};
+}
+
+bool is_view(const Slice_attributes& slice) {
+  const Tensor_attributes& y = *slice.outputs[kY];
+  return y.get_stride() == view_strides(slice, y.get_dim());
 }
 
 }  // namespace warploom::ops

@@ -153,6 +153,30 @@ TEST(Transpose, StridesArePermuted) {
   EXPECT_EQ(inferred(transpose({1, 0}), repeated, output())->get_stride(), (Dims{2, 1}));
 }
 
+TEST(Movement, OnlyAViewMayRepeatElements) {
+  const auto repeated = input("x", {2, 3}, DataType_t::FLOAT, {0, 1});
+  const auto twice = [](const Dims& dims, const Dims& strides) {
+    const TensorPtr y = result();
+    y->set_dim(dims).set_stride(strides);
+    return y;
+  };
+  const auto refused = [](graph::Operation operation) {
+    expect_refused(std::move(operation), error_code_t::INVALID_VALUE,
+                   {"port Y), strides", "an address of its own"}, kNoTypes);
+  };
+  expect_accepted(with(transpose({1, 0}), {repeated}, {twice({3, 2}, {1, 0})}), kNoTypes);
+  refused(with(transpose({1, 0}), {repeated}, {twice({3, 2}, {0, 1})}));
+  refused(with(transpose({1, 0}), {repeated}, {output(DataType_t::NOT_SET, {3, 2}, {1, 0})}));
+  expect_accepted(with(reshape({6}, {}, ReshapeMode_t::LOGICAL), {repeated}, {result()}), kNoTypes);
+  refused(with(reshape({6}, {0}, ReshapeMode_t::LOGICAL), {repeated}, {result()}));
+  expect_accepted(with(reshape({3, 2}, {1, 0}), {repeated}, {result()}), kNoTypes);
+  refused(with(reshape({3, 2}, {1, 0}), {repeated}, {output()}));
+  expect_accepted(with(slice({{0, 2}, {0, 3}}, {1, 2}), {repeated}, {twice({2, 2}, {0, 2})}),
+                  kNoTypes);
+  refused(with(slice({{0, 2}, {0, 3}}, {1, 2}), {repeated}, {twice({2, 2}, {0, 1})}));
+  EXPECT_EQ(inferred(slice({{0, 2}, {0, 3}}), repeated, output())->get_stride(), (Dims{1, 2}));
+}
+
 TEST(TransposeErrors, Permutations) {
   const auto x = input("x", {2, 3});
   for (const Dims& permutation : {Dims{0}, Dims{0, 1, 2}})
