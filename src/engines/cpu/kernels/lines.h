@@ -49,6 +49,16 @@ void write_line(const T* source, void* target, int64_t stride, int n) {
       }
     }
 #endif
+    if constexpr ((type == DataType_t::INT8 || type == DataType_t::UINT8) && kSame<T, float>) {
+      constexpr bool kSigned = type == DataType_t::INT8;
+      const F32 low = splat(kSigned ? -128.0f : 0.0f), high = splat(kSigned ? 127.0f : 255.0f);
+      for (; j + kLanes<float> <= n; j += kLanes<float>) {
+        const F32 v = load(source + j);
+        const F32 rounded = round_even(clamp(is_nan_or(v, F32{}, v), low, high));
+        const I8 bytes = __builtin_convertvector(__builtin_convertvector(rounded, I32), I8);
+        __builtin_memcpy(to + j, &bytes, sizeof(bytes));
+      }
+    }
     for (; j < n; ++j) to[j] = Codec<type>::encode(source[j]);
   } else {
 #pragma GCC unroll 1

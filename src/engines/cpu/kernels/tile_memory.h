@@ -2,6 +2,7 @@
 
 #include "engines/cpu/kernels/lines.h"
 #include "engines/cpu/kernels/tile_frame.h"
+#include "engines/cpu/kernels/transpose.h"
 
 // Between external tensors and tiles: loads, stores and rounding.
 
@@ -28,6 +29,29 @@ constexpr DataType_t kOwnType = kSame<T, float>    ? DataType_t::FLOAT
                                 : kSame<T, double> ? DataType_t::DOUBLE
                                                    : DataType_t::INT64;
 
+/// Lines of a transposed tensor, several at a time on the stack: to[j][i] = from[i][j] for i <
+/// rows, j < columns.
+template <class T>
+WARPLOOM_INLINE void transpose(const T* from, int64_t from_stride, T* to, int64_t to_stride,
+                               int rows, int columns) {
+  int whole_rows = 0, whole_columns = 0;
+  if constexpr (sizeof(T) == sizeof(Unit)) {
+    whole_rows = rows / kTransposed * kTransposed;
+    whole_columns = columns / kTransposed * kTransposed;
+    for (int i = 0; i < whole_rows; i += kTransposed) {
+      for (int j = 0; j < whole_columns; j += kTransposed) {
+        transpose_block(reinterpret_cast<const Unit*>(from + i * from_stride + j), from_stride,
+                        reinterpret_cast<Unit*>(to + j * to_stride + i), to_stride);
+      }
+    }
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int j = i < whole_rows ? whole_columns : 0; j < columns; ++j) {
+      to[j * to_stride + i] = from[i * from_stride + j];
+    }
+  }
+}
+
 template <class T>
 void load_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
   const TileOperand& operand = frame.operands[instruction.operand];
@@ -51,12 +75,17 @@ void load_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
     }
     return;
   }
-  T piece[kPiece];
-  for (int j = 0; j < columns; ++j) {
+  T piece[kTransposed * kPiece];
+  for (int j = 0; j < columns; j += kTransposed) {
+    const int count = columns - j < kTransposed ? columns - j : kTransposed;
     for (int first = 0; first < rows; first += kPiece) {
-      const int count = rows - first < kPiece ? rows - first : kPiece;
-      lines.read(source + (first + j * operand.column_stride) * lines.bytes, 1, piece, count);
-      for (int i = 0; i < count; ++i) target[(first + i) * frame.slot_stride + j] = piece[i];
+      const int length = rows - first < kPiece ? rows - first : kPiece;
+      for (int c = 0; c < count; ++c) {
+        const int64_t offset = first + (j + c) * operand.column_stride;
+        lines.read(source + offset * lines.bytes, 1, piece + c * kPiece, length);
+      }
+      transpose(piece, kPiece, target + first * frame.slot_stride + j, frame.slot_stride, count,
+                length);
     }
   }
 }
@@ -88,11 +117,16 @@ void store_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
                   operand.column_stride, frame.columns);
     }
   } else {
-    for (int j = 0; j < frame.columns; ++j) {
+    T block[kTransposed * kPiece];
+    for (int j = 0; j < frame.columns; j += kTransposed) {
+      const int count = frame.columns - j < kTransposed ? frame.columns - j : kTransposed;
       for (int first = 0; first < frame.rows; first += kPiece) {
-        const int count = frame.rows - first < kPiece ? frame.rows - first : kPiece;
-        for (int i = 0; i < count; ++i) piece[i] = value.row(first + i)[j];
-        lines.write(piece, target + (first + j * operand.column_stride) * lines.bytes, 1, count);
+        const int length = frame.rows - first < kPiece ? frame.rows - first : kPiece;
+        transpose(value.row(first) + j, value.row_step, block, kPiece, length, count);
+        for (int c = 0; c < count; ++c) {
+          const int64_t offset = first + (j + c) * operand.column_stride;
+          lines.write(block + c * kPiece, target + offset * lines.bytes, 1, length);
+        }
       }
     }
   }
