@@ -62,10 +62,10 @@ std::vector<engine::KnobSettings> AttentionEngine::configurations(const fusion::
   auto add = [&](int64_t queries, int64_t keys) {
     all.push_back({{KnobType_t::TILE_M, queries}, {KnobType_t::TILE_N, keys}});
   };
-  add(2 * rows, 512);
   add(2 * rows, 256);
-  add(2 * rows, 128);
   add(4 * rows, 256);
+  add(2 * rows, 512);
+  add(2 * rows, 128);
   return all;
 }
 

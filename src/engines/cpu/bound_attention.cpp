@@ -37,7 +37,7 @@ void BoundAttention::bind(std::shared_ptr<const AttentionProgram> program, ir::S
   query_rows_ = std::clamp<int64_t>(
       std::min(knob_value(program_->knobs, KnobType_t::TILE_M, 2 * tile.rows), p.queries), 1, 256);
   key_block_ = std::clamp<int64_t>(
-      round_up(std::min(knob_value(program_->knobs, KnobType_t::TILE_N, 512), p.keys), kernels.nr),
+      round_up(std::min(knob_value(program_->knobs, KnobType_t::TILE_N, 256), p.keys), kernels.nr),
       kernels.nr, 4096);
   query_blocks_ = divide_up(p.queries, query_rows_);
   // Blocks of nearly equal height.

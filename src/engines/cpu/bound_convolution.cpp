@@ -1,6 +1,9 @@
 #include "engines/cpu/bound_convolution.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "engines/cpu/special_values.h"
 
 namespace warploom::cpu {
 namespace {
@@ -179,6 +182,10 @@ void BoundConvolution::pack_b(const Launch& launch, int64_t, int64_t slot, int64
     source.column_stride = p.w_output_stride;
     kernels.pack_b(source, b_panel(launch, slot, begin) + tap * tap_bytes, panel_stride_);
   }
+  if (!p.has_padding()) return;
+  for (int64_t panel = begin; panel < end; ++panel)
+    launch.workspace[flags_offset_ + slot * panels_ + panel] = std::byte{has_special_values(
+        b_panel(launch, slot, panel), kernels.a_type, panel_stride_ / kernels.a_bytes)};
 }
 
 PixelBlock BoundConvolution::block(int64_t index) const {

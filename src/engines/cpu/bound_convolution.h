@@ -25,6 +25,7 @@ class BoundConvolution final : public BoundContraction {
   RowSource rows_of_a(const Launch& launch, const RowTask& task, int64_t group,
                       int worker) const override;
   int64_t slot_of_b(const RowTask& task, int64_t group) const override;
+  void multiply(const Launch& launch, const Product& product) const override;
 
  private:
   /// Distances in bytes between what neighbouring pixels, rows of pixels and taps read.
@@ -37,6 +38,8 @@ class BoundConvolution final : public BoundContraction {
   void cut();
   void add_steps();
   PixelBlock block(int64_t index) const;
+  bool has_special_filter(const Launch& launch, const Product& product) const;
+  void multiply_inside(const Product& product) const;
 
   std::shared_ptr<const ConvolutionProgram> program_;
   ConvolutionProblem problem_;
@@ -45,7 +48,7 @@ class BoundConvolution final : public BoundContraction {
   bool is_direct_ = false;
   int64_t channels_ = 0;                        // of a group, padded to whole steps
   int64_t row_blocks_ = 1, column_blocks_ = 1;  // of an image's pixels
-  int64_t prologue_offset_ = 0;
+  int64_t prologue_offset_ = 0, flags_offset_ = 0;
 };
 
 }  // namespace warploom::cpu

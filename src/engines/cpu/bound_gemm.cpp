@@ -63,7 +63,7 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
   depth_ = a_.depth();
 
   const int64_t k_block =
-      round_up(knob_value(base_->knobs, KnobType_t::TILEK, 256), kernels.k_per_step);
+      round_up(knob_value(base_->knobs, KnobType_t::TILEK, 512), kernels.k_per_step);
   for (int64_t k = 0; k < depth_; k += k_block) {
     const int64_t length = std::min(k_block, depth_ - k);
     steps_.push_back({.a_offset = k * kernels.a_bytes,

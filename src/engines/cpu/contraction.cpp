@@ -100,84 +100,89 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
   const int64_t group = column_index / tasks_per_group;
   const int64_t begin = column_index % tasks_per_group * columns_per_task_;
   const int64_t end = std::min(begin + columns_per_task_, group_columns_);
-  const RowTask rows = row_task(row_index);
-  const RowSource a = rows_of_a(launch, rows, group, worker);
+  Product product;
+  product.group = group;
+  product.task = row_task(row_index);
+  product.a = rows_of_a(launch, product.task, group, worker);
+  const RowTask& rows = product.task;
   const int64_t slot = slot_of_b(rows, group);
 
   // Tiles are parts of one run, all of a size, or several whole runs.
-  const int64_t run = std::min(a.run_length, rows.rows);
+  const int64_t run = std::min(product.a.run_length, rows.rows);
   const int64_t parts = divide_up(run, tile.rows);
-  const int64_t runs_in_tile = std::max<int64_t>(tile.rows / run, 1);
-  for (int64_t column = begin; column < end; column += tile.columns) {
-    const int64_t columns = std::min<int64_t>(tile.columns, end - column);
-    const std::byte* panel = b_panel(launch, slot, column / base_->kernels->nr);
-    for (int64_t first = 0; first < rows.rows; first += parts == 1 ? run * runs_in_tile : run) {
-      const int64_t here = std::min(rows.rows - first, parts == 1 ? run * runs_in_tile : run);
+  const int64_t step = parts == 1 ? run * std::max<int64_t>(tile.rows / run, 1) : run;
+  for (product.column = begin; product.column < end; product.column += tile.columns) {
+    const int64_t columns = std::min<int64_t>(tile.columns, end - product.column);
+    product.panel = b_panel(launch, slot, product.column / base_->kernels->nr);
+    for (int64_t first = 0; first < rows.rows; first += step) {
+      const int64_t here = std::min(rows.rows - first, step);
       for (int64_t part = 0; part < parts; ++part) {
-        int64_t row = first + here * part / parts;
+        product.row = first + here * part / parts;
         const int64_t stop = first + here * (part + 1) / parts;
-        while (row < stop) {
-          const int64_t count = std::min(stop - row, epilogue_.rows_in_one_tile(rows.row + row));
-          run_tile(launch, a, rows.row, row, count, group * group_columns_ + column, columns, panel,
-                   {row_index, column_index}, worker);
-          row += count;
+        for (; product.row < stop; product.row += product.rows) {
+          product.rows =
+              std::min(stop - product.row, epilogue_.rows_in_one_tile(rows.row + product.row));
+          run_tile(launch, product, columns, {row_index, column_index}, worker);
         }
       }
     }
   }
 }
 
-void BoundContraction::run_tile(const Launch& launch, const RowSource& a, int64_t first_row,
-                                int64_t row, int64_t rows, int64_t column, int64_t columns,
-                                const std::byte* panel, TaskIndex task, int worker) const {
+void BoundContraction::run_tile(const Launch& launch, Product& product, int64_t columns,
+                                TaskIndex task, int worker) const {
   const GemmKernels& kernels = *base_->kernels;
   std::byte* scratch = launch.workspace + tiles_offset_ + worker * tiles_stride_;
   const RunContext context{base_->machine.kernels, launch.pointers, launch.workspace, scratch};
   TileOperand sums;
-  std::byte* tile = static_cast<std::byte*>(epilogue_.anchor(context));
-  int64_t stride = base_->epilogue.program.slot_stride();
+  product.tile = static_cast<std::byte*>(epilogue_.anchor(context));
+  sums.row_stride = base_->epilogue.program.slot_stride();
   if (has_sum_tile_) {
-    tile = scratch + sums_offset_;
-    stride = kTileColumns;
+    product.tile = scratch + sums_offset_;
+    sums.row_stride = kTileColumns;
   }
-  sums.data = tile;
-  sums.row_stride = stride;
+  sums.data = product.tile;
   sums.column_stride = 1;
-  multiply(a, row, rows, divide_up(columns, kernels.nr), panel, tile, stride * kernels.c_bytes);
-  epilogue_.run_tile(context, {first_row + row, rows, column, columns}, task, &sums);
+  product.tile_stride = sums.row_stride * kernels.c_bytes;
+  product.panels = divide_up(columns, kernels.nr);
+  multiply(launch, product);
+  epilogue_.run_tile(context,
+                     {product.task.row + product.row, product.rows,
+                      product.group * group_columns_ + product.column, columns},
+                     task, &sums);
 }
 
-void BoundContraction::multiply(const RowSource& a, int64_t row, int64_t rows, int64_t panels,
-                                const std::byte* panel, std::byte* tile,
-                                int64_t tile_stride) const {
+void BoundContraction::multiply(const Launch&, const Product& product) const {
   const GemmKernels& kernels = *base_->kernels;
+  const RowSource& a = product.a;
   const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
   if (steps_.empty())
-    for (int64_t r = 0; r < rows; ++r)
-      std::memset(tile + r * tile_stride, 0, static_cast<size_t>(panels * panel_bytes));
+    for (int64_t r = 0; r < product.rows; ++r)
+      std::memset(product.tile + r * product.tile_stride, 0,
+                  static_cast<size_t>(product.panels * panel_bytes));
 
   GemmTile call;
   call.a_row_stride = a.row_stride;
-  call.c_row_stride = tile_stride;
+  call.c_row_stride = product.tile_stride;
   for (const SumStep& step : steps_) {
     call.a_batch_stride = step.a_batch_stride;
     call.b_batch_stride = step.k_steps * kernels.step_bytes();
     call.k_steps = step.k_steps;
     call.batch = step.batch;
-    for (int64_t p = 0; p < panels; ++p) {
-      call.b = panel + p * panel_stride_ + step.b_offset;
+    for (int64_t p = 0; p < product.panels; ++p) {
+      call.b = product.panel + p * panel_stride_ + step.b_offset;
       // Strips of nearly equal height, none across the end of a run.
-      for (int64_t r = 0; r < rows;) {
-        const int64_t at = row + r;
+      for (int64_t r = 0; r < product.rows;) {
+        const int64_t at = product.row + r;
         const int64_t within = at % a.run_length;
-        const int64_t left = std::min(rows - r, a.run_length - within);
+        const int64_t left = std::min(product.rows - r, a.run_length - within);
         const int64_t strips = divide_up(left, kernels.mr);
         const std::byte* source =
             a.a + at / a.run_length * a.run_stride + within * a.row_stride + step.a_offset;
         for (int64_t s = 0, done = 0; s < strips; ++s) {
           const int64_t next = left * (s + 1) / strips;
           call.a = source + done * a.row_stride;
-          call.c = tile + (r + done) * tile_stride + p * panel_bytes;
+          call.c = product.tile + (r + done) * product.tile_stride + p * panel_bytes;
           kernels.run(static_cast<int>(next - done), call);
           done = next;
         }

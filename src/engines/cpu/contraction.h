@@ -94,6 +94,19 @@ class BoundContraction : public CpuBoundKernel {
   /// The slot of B for a task and a group.
   virtual int64_t slot_of_b(const RowTask& task, int64_t group) const = 0;
 
+  /// Rows [row, row + rows) of the task times `panels` panels of a group's B from `column` on, into
+  /// a tile of sums.
+  struct Product {
+    RowTask task;
+    RowSource a;
+    int64_t group = 0, row = 0, rows = 0;
+    int64_t column = 0, panels = 0;
+    const std::byte* panel = nullptr;
+    std::byte* tile = nullptr;
+    int64_t tile_stride = 0;  ///< bytes
+  };
+  virtual void multiply(const Launch& launch, const Product& product) const;
+
   /// Sets what follows from the fields below, and lays out the workspace. Called last by bind.
   void finish_bind();
 
@@ -111,6 +124,7 @@ class BoundContraction : public CpuBoundKernel {
   int64_t group_columns_ = 0;
   int64_t columns_per_task_ = 0;
   std::vector<SumStep> steps_;
+  int64_t panels_ = 0;        ///< of one group
   int64_t panel_stride_ = 0;  ///< bytes
   int64_t phases_ = 1, slots_per_phase_ = 1, row_tasks_per_phase_ = 1;
   int64_t a_scratch_bytes_ = 0;  ///< of one thread
@@ -118,13 +132,9 @@ class BoundContraction : public CpuBoundKernel {
 
  private:
   void run_task(const Launch& launch, int64_t row_index, int64_t column_index, int worker) const;
-  void run_tile(const Launch& launch, const RowSource& a, int64_t first_row, int64_t row,
-                int64_t rows, int64_t column, int64_t columns, const std::byte* panel,
-                TaskIndex task, int worker) const;
-  void multiply(const RowSource& a, int64_t row, int64_t rows, int64_t panels,
-                const std::byte* panel, std::byte* tile, int64_t tile_stride) const;
+  void run_tile(const Launch& launch, Product& product, int64_t columns, TaskIndex task,
+                int worker) const;
 
-  int64_t panels_ = 0;  // of one group
   int64_t b_offset_ = 0, a_scratch_offset_ = 0, tiles_offset_ = 0, tiles_stride_ = 0;
   int64_t sums_offset_ = 0;  // within a thread's tiles; where the program loads the sums
   bool has_sum_tile_ = false;

@@ -45,11 +45,11 @@ std::vector<engine::KnobSettings> GemmEngine::configurations(const fusion::Fusio
   auto add = [&](int64_t rows, int64_t depth) {
     all.push_back({{KnobType_t::TILE_M, rows}, {KnobType_t::TILEK, depth}});
   };
+  add(2 * tile.rows, 512);
+  add(tile.rows, 512);
+  add(4 * tile.rows, 512);
   add(2 * tile.rows, 256);
   add(tile.rows, 256);
-  add(4 * tile.rows, 256);
-  add(2 * tile.rows, 512);
-  add(2 * tile.rows, 128);
   return all;
 }
 

@@ -107,6 +107,12 @@ void ImageWindow::copy_row(const RunContext& context, const PixelBlock& block, i
   source.columns = p.group_inputs;
   source.row_stride = step * p.x_strides[2];
   source.column_stride = p.x_channel_stride;
+  if (source.column_stride == 1 && source.row_stride == source.columns &&
+      pixel_bytes_ == source.columns * element_bytes_) {
+    // Pixels without gaps on either side are one long row.
+    source.columns *= source.rows;
+    source.rows = 1;
+  }
   pack(source, target, pixel_bytes_);
 }
 

@@ -1,31 +1,10 @@
 #include "engines/cpu/key_value_store.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "engines/cpu/special_values.h"
 
 namespace warploom::cpu {
-namespace {
-
-// Whether any of n floats has all exponent bits set. Written so that compilers vectorize it.
-bool has_special(const float* values, int64_t n) {
-  constexpr int64_t kPiece = 64;
-  uint32_t found = 0;
-  auto look = [&](uint32_t pattern) { found |= (pattern & 0x7f800000U) + 0x00800000U; };
-  uint32_t patterns[kPiece];
-  int64_t i = 0;
-  for (; i + kPiece <= n; i += kPiece) {
-    std::memcpy(patterns, values + i, sizeof patterns);
-    for (uint32_t pattern : patterns) look(pattern);
-  }
-  for (; i < n; ++i) {
-    std::memcpy(patterns, values + i, sizeof(float));
-    look(patterns[0]);
-  }
-  return (found & 0x80000000U) != 0;
-}
-
-}  // namespace
-
 int64_t KeyValueStore::slot_bytes(const AttentionProblem& problem, const GemmKernels& kernels) {
   return (round_up(problem.keys, kernels.nr) * problem.key_size +
           problem.keys * round_up(problem.value_size, kernels.nr)) *
@@ -81,8 +60,8 @@ void KeyValueStore::pack_values(std::byte* workspace, int64_t slot, int64_t inde
   auto* target = const_cast<std::byte*>(value_panel(workspace, slot, 0, begin));
   kernels_->pack_b(source, target, value_panel_stride_);
   for (int64_t panel = 0; panel < value_panels_; ++panel)
-    if (has_special(reinterpret_cast<const float*>(target + panel * value_panel_stride_),
-                    (end - begin) * kernels_->nr))
+    if (cpu::has_special_values(target + panel * value_panel_stride_, kernels_->a_type,
+                                (end - begin) * kernels_->nr))
       flag = 1;
 }
 
