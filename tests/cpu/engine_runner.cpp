@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "engines/cpu/engines.h"
 #include "harness/element.h"
+#include "harness/layout.h"
 
 namespace warploom::test {
 namespace {
@@ -47,6 +49,9 @@ void run_once(const engine::BoundKernel& kernel, const fusion::FusionGroup& grou
     outputs[group.outputs[i]] = memory[group.inputs.size() + i]->read();
 }
 
+/// Smaller differences are the lowest bits of numbers that float hardly holds.
+constexpr double kDenormal = 1e-40;
+
 void expect_near(const Values& got, const Values& expected, double relative,
                  const std::string& name) {
   ASSERT_EQ(got.size(), expected.size()) << name;
@@ -57,7 +62,7 @@ void expect_near(const Values& got, const Values& expected, double relative,
     const bool same = std::isnan(expected[i]) ? std::isnan(got[i])
                       : std::isinf(expected[i])
                           ? got[i] == expected[i]
-                          : std::abs(got[i] - expected[i]) <= relative * largest;
+                          : std::abs(got[i] - expected[i]) <= relative * largest + kDenormal;
     ASSERT_TRUE(same) << name << "[" << i << "] is " << got[i] << ", not " << expected[i];
   }
 }
@@ -151,6 +156,15 @@ void expect_engine_and_generic(const std::string& engine, const fusion::FusionGr
   expect_engine(engine, group, inputs, expected, terms);
   if (!testing::Test::HasFatalFailure())
     expect_engine("cpu.generic", group, inputs, expected, terms);
+}
+
+Values as_stored(const Values& values, DataType_t type, const std::vector<int64_t>& dims,
+                 const std::string& layout) {
+  graph::Tensor_attributes attributes;
+  attributes.set_data_type(type).set_dim(dims).set_stride(strides_of_layout(layout, dims));
+  TensorMemory memory(attributes);
+  memory.write(values);
+  return memory.read();
 }
 
 Values rounded(Values values, DataType_t type) {

@@ -35,6 +35,11 @@ void expect_engine_and_generic(const std::string& engine, const fusion::FusionGr
                                const ValuesById& inputs, const ValuesById& expected,
                                double terms = 64);
 
+/// What memory of this type and layout makes of these values: rounded, and where a stride is 0, one
+/// for all.
+Values as_stored(const Values& values, DataType_t type, const std::vector<int64_t>& dims,
+                 const std::string& layout);
+
 /// What the tensor's type makes of these values.
 Values rounded(Values values, DataType_t type);
 

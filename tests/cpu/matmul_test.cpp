@@ -68,11 +68,8 @@ void check_plain(const Sizes& sizes, DataType_t a_type, DataType_t b_type, DataT
   const Dims a_dims = with(sizes.a_batch, sizes.m, sizes.k);
   const Dims b_dims = with(sizes.b_batch, sizes.k, sizes.n);
   const Values a = random_values(product(a_dims), 1), b = random_values(product(b_dims), 2);
-  auto integral = [](DataType_t type) {
-    return type == DataType_t::INT8 || type == DataType_t::UINT8 || type == DataType_t::INT32 ||
-           type == DataType_t::INT64;
-  };
-  const Values a_values = rounded(a, a_type), b_values = rounded(b, b_type);
+  const Values a_values = as_stored(a, a_type, a_dims, layouts.a);
+  const Values b_values = as_stored(b, b_type, b_dims, layouts.b);
   Dims c_dims;
   const Values c = multiply(sizes, a_values, b_values, c_dims);
   const auto ta = builder.stored("A", a_type, a_dims, layouts.a);
@@ -81,7 +78,6 @@ void check_plain(const Sizes& sizes, DataType_t a_type, DataType_t b_type, DataT
   builder.anchor(AnchorKind::kContraction, graph::Matmul_attributes(), {ta, tb}, {tc}, compute);
   builder.begin_epilogue(tc);
   builder.store(builder.anchor_value());
-  (void)integral;
   expect_engine(engine, builder.build(), {{ta, a_values}, {tb, b_values}},
                 {{tc, rounded(c, c_type)}}, static_cast<double>(sizes.k) / 4 + 4);
 }

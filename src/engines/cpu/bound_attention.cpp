@@ -107,6 +107,8 @@ error_t BoundAttention::launch(void*, std::span<void* const> pointers,
   Launch launch{pointers, static_cast<std::byte*>(workspace)};
   launch.scale =
       static_cast<float>(problem_.scale_at_launch(*machine.kernels, pointers, launch.workspace));
+  // The softmax hides scores behind infinities, which zero would turn into NaN.
+  if (launch.scale == 0) launch.scale = std::numeric_limits<float>::denorm_min();
   start_reductions(epilogue_, launch.workspace, machine);
   const int64_t units = problem_.batch * units_per_batch_;
   if (grid_.row_tasks > 0 && problem_.value_size >= 0) {

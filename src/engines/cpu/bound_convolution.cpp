@@ -74,6 +74,7 @@ void BoundConvolution::bind(std::shared_ptr<const ConvolutionProgram> program,
   finish_bind();
   prologue_offset_ =
       layout_.add("tiles of the prologue", window_.scratch_bytes() * base_->machine.threads());
+  flags_offset_ = layout_.add("panels of W that hold NaN or infinity", groups_ * panels_);
 }
 
 // Channels consecutive, whole steps, nothing outside the image, and no two rows on the same lines
@@ -238,6 +239,59 @@ RowSource BoundConvolution::rows_of_a(const Launch& launch, const RowTask& task,
 
 int64_t BoundConvolution::slot_of_b(const RowTask&, int64_t group) const {
   return group;
+}
+
+// What lies outside the image contributes nothing, even where the filter is infinite or NaN.
+void BoundConvolution::multiply(const Launch& launch, const Product& product) const {
+  if (problem_.has_padding() && has_special_filter(launch, product))
+    multiply_inside(product);
+  else
+    BoundContraction::multiply(launch, product);
+}
+
+bool BoundConvolution::has_special_filter(const Launch& launch, const Product& product) const {
+  const std::byte* flags = launch.workspace + flags_offset_ + product.group * panels_ +
+                           product.column / base_->kernels->nr;
+  return std::any_of(flags, flags + product.panels,
+                     [](std::byte flag) { return flag != std::byte{0}; });
+}
+
+// Pixel by pixel and tap by tap, those taps only that lie inside the image.
+void BoundConvolution::multiply_inside(const Product& product) const {
+  const ConvolutionProblem& p = problem_;
+  const GemmKernels& kernels = *base_->kernels;
+  const PixelBlock b = block(product.task.batch);
+  const int64_t tap_bytes = channels_ / kernels.k_per_step * kernels.step_bytes();
+  const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
+  GemmTile call;
+  call.k_steps = channels_ / kernels.k_per_step;
+  call.accumulate = 1;
+  for (int64_t r = 0; r < product.rows; ++r) {
+    const int64_t at = product.row + r;
+    const int64_t pixel[3] = {b.depth, b.row + at / b.columns, b.column + at % b.columns};
+    const std::byte* row =
+        product.a.a + at / b.columns * layout_of_a_.row + at % b.columns * layout_of_a_.pixel;
+    std::byte* tile = product.tile + r * product.tile_stride;
+    std::memset(tile, 0, static_cast<size_t>(product.panels * panel_bytes));
+    for (int64_t tap = 0; tap < p.taps(); ++tap) {
+      const int64_t position[3] = {tap / (p.window[1] * p.window[2]),
+                                   tap / p.window[2] % p.window[1], tap % p.window[2]};
+      bool is_inside = true;
+      const std::byte* a = row;
+      for (int i = 0; i < 3; ++i) {
+        const int64_t x = pixel[i] * p.stride[i] + position[i] * p.dilation[i] - p.pre_padding[i];
+        is_inside &= x >= 0 && x < p.input[i];
+        a += position[i] * layout_of_a_.tap[i];
+      }
+      if (!is_inside) continue;
+      call.a = a;
+      for (int64_t panel = 0; panel < product.panels; ++panel) {
+        call.b = product.panel + panel * panel_stride_ + tap * tap_bytes;
+        call.c = tile + panel * panel_bytes;
+        kernels.run(1, call);
+      }
+    }
+  }
 }
 
 }  // namespace warploom::cpu

@@ -116,34 +116,29 @@ class ConvolutionGather final : public ContractionGather {
   void gather_a(const Memory& memory, int64_t row, int64_t column, int64_t begin, int64_t n,
                 void* target, DataType_t type) const override {
     int64_t at[3];
-    for (int i = spatial_; i-- > 0;) {
-      const int64_t extent = result_.dims[static_cast<size_t>(i) + 2];
-      at[i] = row % extent;
-      row /= extent;
-    }
+    row = split(row, at);
     const int64_t base =
         row * x_.shape.strides[0] + column / columns_per_group * channels_ * x_.shape.strides[1];
     for_each_tap(begin, n, [&](int64_t tap, int64_t channel, int64_t count, int64_t done) {
-      int64_t offset = base + channel * x_.shape.strides[1];
-      bool is_inside = true;
-      for (int i = spatial_; i-- > 0;) {
-        const auto axis = static_cast<size_t>(i) + 2;
-        const int64_t r = tap % w_.shape.dims[axis];
-        tap /= w_.shape.dims[axis];
-        const auto field = static_cast<size_t>(i);
-        const int64_t position = at[i] * attributes_.get_stride()[field] +
-                                 r * attributes_.get_dilation()[field] -
-                                 attributes_.get_pre_padding()[field];
-        is_inside &= position >= 0 && position < x_.shape.dims[axis];
-        offset += position * x_.shape.strides[axis];
-      }
+      int64_t position[3];
       auto* to = static_cast<std::byte*>(target) + done * detail::get_data_type_size(type);
-      if (is_inside)
-        memory.kernels->convert(
-            x_.data(memory.pointers, memory.workspace) + offset * x_.element_bytes(), x_.type,
-            x_.shape.strides[1], to, type, 1, count);
-      else
-        fill(to, type, 1, count, 0, *memory.kernels);
+      if (!locate(at, tap, position)) return fill(to, type, 1, count, 0, *memory.kernels);
+      int64_t offset = base + channel * x_.shape.strides[1];
+      for (int i = 0; i < spatial_; ++i)
+        offset += position[i] * x_.shape.strides[static_cast<size_t>(i) + 2];
+      memory.kernels->convert(
+          x_.data(memory.pointers, memory.workspace) + offset * x_.element_bytes(), x_.type,
+          x_.shape.strides[1], to, type, 1, count);
+    });
+  }
+
+  bool marks_outside() const override { return true; }
+
+  void mark_outside(int64_t row, int64_t begin, int64_t n, uint8_t* flags) const override {
+    int64_t at[3], position[3];
+    split(row, at);
+    for_each_tap(begin, n, [&](int64_t tap, int64_t, int64_t count, int64_t done) {
+      std::fill(flags + done, flags + done + count, !locate(at, tap, position));
     });
   }
 
@@ -168,6 +163,30 @@ class ConvolutionGather final : public ContractionGather {
   }
 
  private:
+  // The output position of a row; returns the image.
+  int64_t split(int64_t row, int64_t (&at)[3]) const {
+    for (int i = spatial_; i-- > 0;) {
+      const int64_t extent = result_.dims[static_cast<size_t>(i) + 2];
+      at[i] = row % extent;
+      row /= extent;
+    }
+    return row;
+  }
+
+  // Where a tap reads; false outside the image.
+  bool locate(const int64_t (&at)[3], int64_t tap, int64_t (&position)[3]) const {
+    bool is_inside = true;
+    for (int i = spatial_; i-- > 0;) {
+      const auto axis = static_cast<size_t>(i) + 2, field = static_cast<size_t>(i);
+      position[i] = at[i] * attributes_.get_stride()[field] +
+                    tap % w_.shape.dims[axis] * attributes_.get_dilation()[field] -
+                    attributes_.get_pre_padding()[field];
+      tap /= w_.shape.dims[axis];
+      is_inside &= position[i] >= 0 && position[i] < x_.shape.dims[axis];
+    }
+    return is_inside;
+  }
+
   // Depth runs over taps, and over the channels of each: fn(tap, first channel, channels, done).
   template <class Function>
   void for_each_tap(int64_t begin, int64_t n, Function&& fn) const {

@@ -26,7 +26,13 @@ class ContractionGather {
   /// `type`.
   virtual void gather_a(const Memory& memory, int64_t row, int64_t column, int64_t begin, int64_t n,
                         void* target, DataType_t type) const = 0;
-  /// The same of the column of B, `stride` elements apart in the target.
+  /// Which of these elements of A lie outside the tensor, so that their products are left out: a
+  /// flag each. Without: none.
+  virtual bool marks_outside() const { return false; }
+  virtual void mark_outside(int64_t row, int64_t begin, int64_t n, uint8_t* flags) const {
+    (void)row, (void)begin, (void)n, (void)flags;
+  }
+  /// As gather_a, of the column of B, `stride` elements apart in the target.
   virtual void gather_b(const Memory& memory, int64_t row, int64_t column, int64_t begin, int64_t n,
                         void* target, DataType_t type, int64_t stride) const = 0;
 };

@@ -32,11 +32,13 @@ struct Blocks {
   Number a[kTile.rows][kDepth];
   Number b[kDepth][kTile.columns];
   Number sums[kTile.rows][kTile.columns];
+  uint8_t is_outside[kTile.rows][kDepth];
 };
 
 void multiply(Blocks<double>& blocks, int64_t rows, int64_t depth) {
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t k = 0; k < depth; ++k) {
+      if (blocks.is_outside[r][k] != 0) continue;
       const double a = blocks.a[r][k];
       for (int64_t c = 0; c < kTile.columns; ++c) blocks.sums[r][c] += a * blocks.b[k][c];
     }
@@ -146,6 +148,7 @@ class BoundPlainContraction final : public CpuBoundKernel {
     const ContractionGather::Memory memory{context.kernels, context.pointers, context.workspace};
     std::memset(blocks.sums, 0, sizeof blocks.sums);
     std::memset(blocks.b, 0, sizeof blocks.b);
+    std::memset(blocks.is_outside, 0, sizeof blocks.is_outside);
     for (int64_t begin = 0; begin < gather_->depth; begin += kDepth) {
       const int64_t depth = std::min(kDepth, gather_->depth - begin);
       for (int64_t r = 0; r < region.rows; ++r)
@@ -153,6 +156,8 @@ class BoundPlainContraction final : public CpuBoundKernel {
       for (int64_t c = 0; c < region.columns; ++c)
         gather_->gather_b(memory, region.row, region.column + c, begin, depth, &blocks.b[0][c],
                           kType, kTile.columns);
+      for (int64_t r = 0; r < region.rows && gather_->marks_outside(); ++r)
+        gather_->mark_outside(region.row + r, begin, depth, blocks.is_outside[r]);
       multiply(blocks, region.rows, depth);
     }
   }
