@@ -51,7 +51,8 @@ void complete_tensor(Json& tensor, const std::string& name, int64_t uid, bool is
   }
 }
 
-// The short form of the file to the complete one: uids, defaults, tensors that are only mentioned.
+}  // namespace
+
 void complete_graph(Json& graph) {
   graph["json_version"] = "1.0";
   for (const char* type : {"compute_data_type", "intermediate_data_type", "io_data_type"})
@@ -83,6 +84,8 @@ void complete_graph(Json& graph) {
     for (const char* side : {"inputs", "outputs"})
       for (auto& [port, name] : node[side].items()) name = keys.at(name.get<std::string>());
 }
+
+namespace {
 
 CasePoint make_point(const Json& file, const Json& bindings) {
   CasePoint point;

@@ -24,6 +24,10 @@ struct CasePoint {
   std::string error;  ///< why the file cannot be read; empty if it can
 };
 
+/// Completes a graph in the short form of case files: uids, defaults, layouts to strides, numbers
+/// to the bits of floats. Throws std::exception.
+void complete_graph(Json& graph);
+
 /// Every point of every case file under `folder`, in the order of their names.
 std::vector<CasePoint> load_cases(const std::string& folder);
 /// The points of one file's content.

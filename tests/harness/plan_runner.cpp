@@ -65,9 +65,10 @@ handle_t cpu() {
   return handle.get();
 }
 
-Run run_plan(const graph::Graph& graph, handle_t handle, int64_t plan, const ValuesByUid& inputs,
-             const std::vector<int64_t>& outputs, const RunOptions& options) {
-  Run run;
+PlanRun run_plan(const graph::Graph& graph, handle_t handle, int64_t plan,
+                 const ValuesByUid& inputs, const std::vector<int64_t>& outputs,
+                 const RunOptions& options) {
+  PlanRun run;
   std::set<int64_t> uids;
   for (int64_t uid : graph.get_variant_pack_uids_sorted()) uids.insert(uid);
   uids.insert(outputs.begin(), outputs.end());
@@ -134,7 +135,7 @@ void expect_plan(const graph::Graph& graph, int64_t plan, const std::string& nam
   for (const Expected& output : expected) outputs.push_back(output.tensor->get_uid());
   for (int64_t misaligned : {0, 1}) {
     SCOPED_TRACE("plan " + name + (misaligned ? ", pointers misaligned" : ""));
-    const Run run = run_plan(graph, cpu(), plan, inputs, outputs, {misaligned});
+    const PlanRun run = run_plan(graph, cpu(), plan, inputs, outputs, {misaligned});
     ASSERT_TRUE(run.error.is_good()) << run.error;
     EXPECT_EQ(run.damage, "");
     for (const Expected& output : expected) {

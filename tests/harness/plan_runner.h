@@ -34,7 +34,7 @@ struct RunOptions {
   int64_t misaligned_elements = 0;
 };
 
-struct Run {
+struct PlanRun {
   error_t error;
   ValuesByUid outputs;
   std::string damage;  ///< memory that was written and should not have been; "" if none
@@ -42,8 +42,9 @@ struct Run {
 
 /// Runs one built plan. Whatever execute asks for and is not in `inputs` is an output; so is
 /// everything in `outputs`.
-Run run_plan(const graph::Graph& graph, handle_t handle, int64_t plan, const ValuesByUid& inputs,
-             const std::vector<int64_t>& outputs, const RunOptions& options = {});
+PlanRun run_plan(const graph::Graph& graph, handle_t handle, int64_t plan,
+                 const ValuesByUid& inputs, const std::vector<int64_t>& outputs,
+                 const RunOptions& options = {});
 
 /// Validates and freezes `graph`, lists the plans of modes A, B and FALLBACK and of every engine by
 /// name (`reference` among them), and builds them all.

@@ -106,7 +106,8 @@ int64_t StridedCopy::bytes() const {
 void StridedCopy::copy_plane(const std::byte* source, std::byte* target, int64_t begin, int64_t end,
                              const KernelTable& kernels) const {
   const int64_t source_bytes = detail::get_data_type_size(source_type_);
-  if (source_type_ != target_type_) {
+  // Bytes that mean true are written as 1, whatever they are.
+  if (source_type_ != target_type_ || source_type_ == DataType_t::BOOLEAN) {
     for (int64_t row = begin; row < end; ++row)
       kernels.convert(source + row * row_.source_stride * source_bytes, source_type_,
                       column_.source_stride, target + row * row_.target_stride * element_bytes_,

@@ -17,7 +17,7 @@ struct CopyAxis {
 };
 
 /// A copy between two strided tensors of as many elements in the same order: raw bytes, or
-/// converted where the types differ.
+/// converted where the types differ and for BOOLEAN.
 class StridedCopy {
  public:
   /// Axes slowest first, in any order of strides.
