@@ -213,6 +213,10 @@ bool is_stored_scalar(const Tensor_attributes& tensor) {
 error_t infer_dims(const Site& site, size_t port, Tensor_attributes& output, const Dims& dims) {
   if (output.get_dim().empty()) {
     output.set_dim(dims);
+    // Before default strides are made of them.
+    if (Defect defect = volume_defect(output); defect.code != error_code_t::OK)
+      return site.refuse(defect.code, site.output(port) + defect.place, defect.found,
+                         defect.accepted);
     return {};
   }
   const Dims& found = output.get_dim();

@@ -36,9 +36,10 @@ std::vector<Mistake> load_mistakes() {
         {family + "_accepted", "the graph of " + family, file.at("graph"), {}, {}, true});
     for (const Json& entry : file.at("mistakes")) {
       Json graph = file.at("graph");
-      for (const auto& [pointer, value] : entry.value("set", Json::object()).items())
-        graph[Json::json_pointer(pointer)] = value;
-      for (const Json& pointer : entry.value("remove", Json::array())) {
+      const Json set = entry.value("set", Json::object());
+      for (const auto& [pointer, value] : set.items()) graph[Json::json_pointer(pointer)] = value;
+      const Json remove = entry.value("remove", Json::array());
+      for (const Json& pointer : remove) {
         const Json::json_pointer place(pointer.get<std::string>());
         graph[place.parent_pointer()].erase(place.back());
       }

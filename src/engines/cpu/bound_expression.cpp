@@ -164,7 +164,7 @@ int64_t BoundExpression::row_slices(const BoundReduction& reduction, const TaskG
       has_kept = true;
     }
   }
-  if (reduced == 1) return 1;
+  if (reduced <= 1) return 1;  // 0: an empty domain, which no task walks
   return !is_mixed && has_kept && grid.period_rows % reduced == 0 ? grid.period_tasks
                                                                   : grid.row_tasks;
 }
