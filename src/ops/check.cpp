@@ -47,17 +47,27 @@ Defect extents_defect(const Tensor_attributes& tensor) {
   return {};
 }
 
-// The type's size where it is known, else that of the largest.
+// Of an element; that of the largest where the type is not known yet.
+int64_t element_bytes(const Tensor_attributes& tensor) {
+  const int64_t bytes = warploom::detail::get_data_type_size(tensor.get_data_type());
+  return bytes == 0 ? 8 : bytes;
+}
+
+Defect volume_defect(const Tensor_attributes& tensor) {
+  int64_t bytes = element_bytes(tensor);
+  for (int64_t dim : tensor.get_dim())
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes))
+      return {error_code_t::INVALID_VALUE, ", dims", show(tensor.get_dim()),
+              "a size in bytes below 2^63"};
+  return {};
+}
+
 Defect size_defect(const Tensor_attributes& tensor) {
+  if (Defect defect = volume_defect(tensor); defect.code != error_code_t::OK) return defect;
   const auto& dims = tensor.get_dim();
   const auto& strides = tensor.get_stride();
-  int64_t bytes = warploom::detail::get_data_type_size(tensor.get_data_type());
-  if (bytes == 0) bytes = 8;
+  const int64_t bytes = element_bytes(tensor);
   int64_t scaled = 0;
-  for (int64_t volume = 1; int64_t dim : dims)
-    if (__builtin_mul_overflow(volume, std::max<int64_t>(dim, 1), &volume) ||
-        __builtin_mul_overflow(volume, bytes, &scaled))
-      return {error_code_t::INVALID_VALUE, ", dims", show(dims), "a size in bytes below 2^63"};
   int64_t last = 1, step = 0;
   for (size_t i = 0; i < dims.size(); ++i)
     if (__builtin_mul_overflow(std::max<int64_t>(dims[i], 1) - 1, strides[i], &step) ||

@@ -55,8 +55,7 @@ TEST(MalformedJson, NotJson) {
 }
 
 TEST(MalformedJson, JsonOfAnotherKind) {
-  for (const char* text :
-       {"null", "[]", "{}", "1", "\"graph\"", "true", "{\"nodes\": []}", "[{\"tag\": \"MATMUL\"}]"})
+  for (const char* text : {"null", "[]", "{}", "1", "\"graph\"", "true", "[{\"tag\": \"MATMUL\"}]"})
     expect_refused(text);
 }
 
@@ -101,7 +100,6 @@ TEST(MalformedJson, UnknownNames) {
 TEST(MalformedJson, ReferencesThatLeadNowhere) {
   expect_refused_with("/nodes/0/inputs/X", "4711", {"nodes", "0", "X", "4711"});
   expect_refused_with("/nodes/0/outputs/Y", "4711", {"nodes", "0", "Y", "4711"});
-  expect_refused_with("/nodes/0/inputs/X", 1);
   expect_refused_with("/nodes/0/inputs", Json::array());
   expect_refused_with("/nodes/0", nullptr);
   expect_refused_with("/tensors", Json::array());
