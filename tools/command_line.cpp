@@ -4,6 +4,7 @@
 #include <warploom/version.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 
 #include "tools/commands.h"
@@ -135,7 +136,12 @@ int run_program(int argc, char** argv) {
   add_explain(app, program);
   add_devices(app, program);
   // CLI11 would only say that a subcommand is missing.
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  const std::vector<CLI::App*> commands = app.get_subcommands([](CLI::App*) { return true; });
+  const bool is_known = argc < 2 || argv[1][0] == '-' ||
+                        std::any_of(commands.begin(), commands.end(), [&](CLI::App* command) {
+                          return command->check_name(argv[1]);
+                        });
+  if (!is_known) {
     return report(
         {error_code_t::INVALID_VALUE,
          fmt::format("no subcommand '{}'; there are run, check, bench, explain and devices",
