@@ -3,6 +3,7 @@
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build
+export JOBS
 SAY = @printf '\n== %s\n'
 
 .PHONY: help demo test test-all build bench format setup clean sanitizer-smoke

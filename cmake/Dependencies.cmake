@@ -3,8 +3,6 @@
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(fmt REQUIRED)
-# Compiled into every object that formats, fmt costs five seconds for each of them; linked, one.
-set(WARPLOOM_FMT $<IF:$<BOOL:${WARPLOOM_EMBED_FMT}>,fmt::fmt-header-only,fmt::fmt>)
 find_package(nlohmann_json REQUIRED)
 if(WARPLOOM_BUILD_TOOLS OR WARPLOOM_BUILD_EXAMPLES OR WARPLOOM_BUILD_BENCH)
   find_package(CLI11 REQUIRED)

@@ -6,8 +6,11 @@ include(GNUInstallDirs)
 add_library(warploom_headers INTERFACE)
 target_include_directories(warploom_headers INTERFACE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+# fmt is not linked: src/base/fmt_library.cpp compiles what its headers leave out.
+target_include_directories(warploom_headers SYSTEM INTERFACE
+  $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(warploom_headers INTERFACE
-  warploom_compiler ${WARPLOOM_FMT} Threads::Threads ${CMAKE_DL_LIBS})
+  warploom_compiler Threads::Threads ${CMAKE_DL_LIBS})
 
 # warploom_layer(<folder under src> [DEPENDS <folder>...] [LIBRARIES <target>...])
 # Adds the object library warploom_<folder>. A layer without sources is fine.
@@ -47,7 +50,7 @@ function(warploom_libraries)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(warploom PUBLIC cxx_std_20)
   target_link_libraries(warploom
-    PRIVATE $<BUILD_INTERFACE:warploom_compiler> ${WARPLOOM_FMT} Threads::Threads ${CMAKE_DL_LIBS})
+    PRIVATE $<BUILD_INTERFACE:warploom_compiler> Threads::Threads ${CMAKE_DL_LIBS})
 
   add_library(warploom_internal STATIC ${objects})
   set_target_properties(warploom_internal PROPERTIES LINKER_LANGUAGE CXX)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+# What an installed library may need: the run-time libraries of C and C++.
+RUN_TIME_LIBRARY = re.compile(r"(libc|libm|libgcc_s|libstdc\+\+|libpthread|libdl|ld-linux.*)\.so")
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
@@ -56,6 +58,10 @@ def main():
         header = (prefix / "include/warploom/version.h").read_text()
         stated = ".".join(re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
         expect(version == stated, f"a client of the installed library reads version {version}")
+        library, = prefix.rglob("libwarploom.so")
+        needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
+        expect(needed and all(map(RUN_TIME_LIBRARY.match, needed)),
+               f"the installed library needs {', '.join(needed)}")
         print(f"the program of README.md prints: {run(tree / 'readme').strip()}")
 
 
