@@ -91,9 +91,10 @@ struct Decomposed {
 };
 WARPLOOM_INLINE Decomposed decompose(F32 x) {  // of a positive normal number
   // Subtracting sqrt 1/2 makes the exponent field change at sqrt 2 instead of at 2.
-  const I32 shifted = bits<I32>(x) - 0x3f3504f3;
+  const I32 shifted = bits<I32>(bits<U32>(x) - 0x3f3504f3u);
   const I32 exponent = shifted >> 23;
-  return {__builtin_convertvector(exponent, F32), bits<F32>(bits<I32>(x) - (exponent << 23))};
+  return {__builtin_convertvector(exponent, F32),
+          bits<F32>(bits<U32>(x) - bits<U32>(exponent << 23))};
 }
 
 /// log x + correction; the correction is tiny, for log1p.

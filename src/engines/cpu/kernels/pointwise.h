@@ -282,15 +282,15 @@ void pointwise_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
   const auto apply2 = [&](auto f) { binary<T>(frame, instruction, f); };
   switch (p.mode) {
     case PointwiseMode_t::ADD:
-      return apply2([](V a, V b) { return a + b; });
+      return apply2([](V a, V b) { return add(a, b); });
     case PointwiseMode_t::SUB:
-      return apply2([](V a, V b) { return a - b; });
+      return apply2([](V a, V b) { return subtract(a, b); });
     case PointwiseMode_t::MUL:
-      return apply2([](V a, V b) { return a * b; });
+      return apply2([](V a, V b) { return multiply(a, b); });
     case PointwiseMode_t::DIV:
       return apply2([](V a, V b) { return divide<T>(a, b); });
     case PointwiseMode_t::ADD_SQUARE:
-      return apply2([](V a, V b) { return a + b * b; });
+      return apply2([](V a, V b) { return add(a, multiply(b, b)); });
     case PointwiseMode_t::MAX:
       return apply2([](V a, V b) { return maximum<T>(a, b); });
     case PointwiseMode_t::MIN:
@@ -332,7 +332,7 @@ void pointwise_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
     case PointwiseMode_t::IDENTITY:
       return apply1([](V a) { return a; });
     case PointwiseMode_t::NEG:
-      return apply1([](V a) { return -a; });
+      return apply1([](V a) { return kIsInteger<T> ? subtract(V{}, a) : -a; });
     case PointwiseMode_t::ABS:
       return apply1([](V a) { return absolute(a); });
     case PointwiseMode_t::SQRT:

@@ -77,6 +77,35 @@ WARPLOOM_INLINE uint32_t float_to_bits(float x) {
   return __builtin_bit_cast(uint32_t, x);
 }
 
+// Arithmetic in which integers wrap, which signed ones may not do by themselves.
+template <class V>
+WARPLOOM_INLINE V add(V a, V b) {
+  return a + b;
+}
+template <class V>
+WARPLOOM_INLINE V subtract(V a, V b) {
+  return a - b;
+}
+template <class V>
+WARPLOOM_INLINE V multiply(V a, V b) {
+  return a * b;
+}
+WARPLOOM_INLINE I64 add(I64 a, I64 b) {
+  return bits<I64>(bits<U64>(a) + bits<U64>(b));
+}
+WARPLOOM_INLINE I64 subtract(I64 a, I64 b) {
+  return bits<I64>(bits<U64>(a) - bits<U64>(b));
+}
+WARPLOOM_INLINE I64 multiply(I64 a, I64 b) {
+  return bits<I64>(bits<U64>(a) * bits<U64>(b));
+}
+WARPLOOM_INLINE int64_t add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+WARPLOOM_INLINE int64_t multiply(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 /// x86's order of operands: where a comparison with NaN is false, the second operand.
 template <class V>
 WARPLOOM_INLINE V second_if_nan_max(V a, V b) {

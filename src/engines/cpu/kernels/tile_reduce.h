@@ -56,27 +56,11 @@ constexpr A neutral(ReductionMode_t mode) {
   return A{0};
 }
 
-// Integers wrap.
-template <class V>
-WARPLOOM_INLINE V sum_of(V a, V b) {
-  return a + b;
-}
-WARPLOOM_INLINE int64_t sum_of(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-template <class V>
-WARPLOOM_INLINE V product_of(V a, V b) {
-  return a * b;
-}
-WARPLOOM_INLINE int64_t product_of(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
 template <ReductionMode_t mode, class V>
 WARPLOOM_INLINE V combine(V a, V b) {
   switch (combine_of(mode)) {
     case Combine::kMultiply:
-      return product_of(a, b);
+      return multiply(a, b);
     case Combine::kMinimum:
       return nan_min(a, b);
     case Combine::kMaximum:
@@ -84,7 +68,7 @@ WARPLOOM_INLINE V combine(V a, V b) {
     case Combine::kAdd:
       break;
   }
-  return sum_of(a, b);
+  return add(a, b);
 }
 
 /// What is combined, of one element.
@@ -93,9 +77,9 @@ WARPLOOM_INLINE V term(V v) {
   switch (mode) {
     case ReductionMode_t::AMAX:
     case ReductionMode_t::NORM1:
-      return v < 0 ? -v : v;
+      return absolute(v);
     case ReductionMode_t::NORM2:
-      return v * v;
+      return multiply(v, v);
     case ReductionMode_t::MUL_NO_ZEROS:
       return v == 0 ? v - v + 1 : v;
     default:
