@@ -2,13 +2,13 @@
 // specialized for: operations with their attributes, how they are wired, the class of every tensor.
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <warploom/fusion_group.h>
 
+#include "fusion/field_texts.h"
 #include "fusion/tensor_class.h"
 #include "ops/reflection.h"
 
@@ -26,34 +26,11 @@ bool is_extent(std::string_view operation, std::string_view field) {
          std::end(kExtents);
 }
 
-template <class T>
-std::string value_text(const T& value) {
-  if constexpr (std::is_enum_v<T>)
-    return std::string(to_string(value));
-  else
-    return fmt::format("{}", value);
-}
-template <class T>
-std::string value_text(const std::optional<T>& value) {
-  return value ? value_text(*value) : "-";
-}
-template <class T, class U>
-std::string value_text(const std::pair<T, U>& value) {
-  return value_text(value.first) + ':' + value_text(value.second);
-}
-template <class T>
-std::string value_text(const std::vector<T>& values) {
-  std::string text;
-  for (const T& value : values) text += value_text(value) + ' ';
-  return text;
-}
-
 std::string operation_text(const graph::Operation& operation) {
   const std::string_view tag = ops::tag(operation);
   std::string text(tag);
-  ops::for_each_field(operation, [&](std::string_view field, const auto& value, bool) {
-    if (!is_extent(tag, field)) text += fmt::format(" {}={}", field, value_text(value));
-  });
+  for (const auto& [field, value] : field_texts(operation))
+    if (!is_extent(tag, field)) text += fmt::format(" {}={}", field, value);
   // A bound is an extent; that there is one is not, and neither is the diagonal of a causal mask.
   if (const auto* attention = std::get_if<graph::SDPA_attributes>(&operation)) {
     const auto right = attention->get_right_bound();
