@@ -52,7 +52,8 @@ DrawnItem tensor_item(const ir::FrozenGraph& graph, ir::TensorId id) {
   if (!tensor.name.empty()) item.title += "  " + tensor.name;
   if (tensor.value)
     item.detail += fmt::format(
-        " = {}", std::visit([](auto value) { return static_cast<double>(value); }, *tensor.value));
+        " = {:.6g}",
+        std::visit([](auto value) { return static_cast<double>(value); }, *tensor.value));
   item.tooltip = fmt::format("uid {} '{}': {}, strides {}{}", tensor.uid, tensor.name, item.detail,
                              fusion::label_dims(tensor.shape.strides),
                              tensor.is_virtual ? ", in the workspace" : "");

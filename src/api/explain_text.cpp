@@ -16,7 +16,7 @@ namespace {
 using plan::Explanation;
 
 std::string heading(const std::string& title, const std::string& right = "") {
-  const size_t used = title.size() + right.size() + 4;
+  const size_t used = title.size() + right.size() + (right.empty() ? 4 : 5);
   const size_t rule = used < kColumns ? kColumns - used : 1;
   return fmt::format("\n-- {} {}{}{}\n", title, std::string(rule, '-'), right.empty() ? "" : " ",
                      right);
@@ -105,7 +105,8 @@ std::string candidates_text(const std::vector<Explanation::Candidate>& candidate
 
 std::string refusals_text(const std::vector<std::string>& refusals) {
   std::string text;
-  for (const std::string& refusal : refusals) text += wrapped("   refused by ", 17, refusal);
+  for (const std::string& refusal : refusals)
+    text += wrapped(text.empty() ? "   refused by  " : std::string(15, ' '), 17, refusal);
   return text;
 }
 
@@ -144,11 +145,20 @@ std::string groups_text(const Explanation& explanation) {
   return text;
 }
 
+bool is_view(const Explanation& explanation, ir::NodeId node) {
+  return std::any_of(explanation.views.begin(), explanation.views.end(),
+                     [&](const fusion::Alias& view) {
+                       return explanation.graph->tensor(view.tensor).producer == node;
+                     });
+}
+
 std::string stops_text(const Explanation& explanation) {
   if (explanation.stops.empty() && explanation.refused.empty()) return "";
   const ir::FrozenGraph& graph = *explanation.graph;
   std::string text = heading("Why fusion stopped");
   for (const fusion::FusionStop& stop : explanation.stops) {
+    // What is read through a view has its own section.
+    if (stop.consumer != ir::kNoNode && is_view(explanation, stop.producer)) continue;
     text += wrapped("   ", 6,
                     stop.consumer == ir::kNoNode
                         ? fusion::label(graph, stop.producer)
@@ -182,6 +192,13 @@ std::string views_text(const Explanation& explanation) {
   return text;
 }
 
+/// Without "step 0 cpu.gemm: ", which the table says in another column.
+std::string purpose_text(const plan::WorkspaceRange& range) {
+  const size_t colon = range.purpose.find(": ");
+  const bool is_of_step = range.purpose.starts_with("step ") && colon != std::string::npos;
+  return is_of_step ? range.purpose.substr(colon + 2) : range.purpose;
+}
+
 std::string workspace_text(const Explanation& explanation) {
   if (explanation.workspace.empty()) return "";
   std::vector<std::vector<std::string>> rows{{"from", "bytes", "kernels", "purpose"}};
@@ -190,7 +207,7 @@ std::string workspace_text(const Explanation& explanation) {
                     range.first_step == range.last_step
                         ? std::to_string(range.first_step + 1)
                         : fmt::format("{} to {}", range.first_step + 1, range.last_step + 1),
-                    range.purpose});
+                    purpose_text(range)});
   return heading("Workspace", bytes_text(explanation.workspace_bytes)) +
          table_text("   ", rows, {true, true, false, false});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 namespace warploom {
@@ -171,7 +172,7 @@ LayoutExtent lay_out(std::vector<LayoutBox>& boxes, std::vector<LayoutEdge>& edg
     left = std::min(left, item.center - item.width / 2);
     right = std::max(right, item.center + item.width / 2);
   }
-  std::vector<double> middles;
+  std::vector<std::pair<double, double>> spans;  // of layers, from top to bottom
   double y = 0;
   for (const auto& row : layers.rows()) {
     double height = 0;
@@ -182,14 +183,17 @@ LayoutExtent lay_out(std::vector<LayoutBox>& boxes, std::vector<LayoutEdge>& edg
         boxes[id].x = layers.items()[id].center - boxes[id].width / 2 - left;
         boxes[id].y = y + (height - boxes[id].height) / 2;
       }
-    middles.push_back(y + height / 2);
+    spans.emplace_back(y, y + height);
     y += height + spacing.down;
   }
   for (size_t index = 0; index < edges.size(); ++index) {
     edges[index].bends.clear();
-    for (size_t bend : layers.bends()[index])
-      edges[index].bends.push_back(
-          {layers.items()[bend].center - left, middles[layers.items()[bend].layer]});
+    for (size_t bend : layers.bends()[index]) {
+      const Item& item = layers.items()[bend];
+      // Straight through the layer, so that it meets none of its boxes.
+      edges[index].bends.push_back({item.center - left, spans[item.layer].first});
+      edges[index].bends.push_back({item.center - left, spans[item.layer].second});
+    }
   }
   return {right - left, y - spacing.down};
 }

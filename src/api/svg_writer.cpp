@@ -1,5 +1,7 @@
 #include "api/svg_writer.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace warploom {

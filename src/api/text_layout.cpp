@@ -41,10 +41,15 @@ std::string wrapped(const std::string& first, size_t indent, std::string_view te
     const size_t room = kColumns > line.size() ? kColumns - line.size() : 1;
     size_t length = text.size();
     if (length > room) {
-      const size_t space = text.rfind(' ', room);
-      // A word that fits in no line stays whole: it may be there to be copied.
-      length = space != std::string_view::npos && space > 0 ? space : text.find(' ', 1);
-      length = std::min(length, text.size());
+      const size_t space = text.rfind(' ', room), bar = text.rfind('|', room - 1);
+      // A word that fits in no line stays whole: it may be there to be copied. Plan names may break
+      // after a step.
+      if (space != std::string_view::npos && space > 0)
+        length = space;
+      else if (bar != std::string_view::npos)
+        length = bar + 1;
+      else
+        length = std::min({text.find(' ', 1), text.find('|', 1), text.size() - 1}) + 1;
     }
     result += line + std::string(text.substr(0, length)) + '\n';
     text.remove_prefix(length);

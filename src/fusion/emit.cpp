@@ -138,7 +138,14 @@ std::string explain_untried(const Grouping& grouping, StepId producer, StepId co
       return label(graph, grouping.step(id).node) + " moves elements, which runs by itself";
   if (!grouping.is_pointwise(producer) && !grouping.is_pointwise(consumer))
     return label(graph, from) + " and " + label(graph, to) + " are both anchors; a group has one";
-  return label(graph, from) + " and " + label(graph, to) + " belong to the groups of others";
+  const auto place = [&](StepId id) {
+    const StepId anchor = grouping.group_of(id).anchor;
+    if (anchor == id) return label(graph, grouping.step(id).node) + " begins a kernel of its own";
+    const StepId named = anchor == kNoId ? grouping.group_of(id).steps.front() : anchor;
+    return label(graph, grouping.step(id).node) + " runs in the kernel of " +
+           label(graph, grouping.step(named).node);
+  };
+  return place(consumer) + ", " + place(producer);
 }
 
 }  // namespace
@@ -173,9 +180,10 @@ std::vector<FusionStop> emit_stops(const Grouping& grouping) {
         stops.push_back({step.node, ir::kNoNode, *reason});
       continue;
     }
+    std::set<ir::NodeId> readers;  // a node and its copies are one
     for (StepId consumer : step.consumers) {
       const Step& reader = grouping.step(consumer);
-      if (reader.group == step.group) continue;
+      if (reader.group == step.group || !readers.insert(reader.node).second) continue;
       const std::string* reason = grouping.find_stop(step.node, reader.node);
       stops.push_back(
           {step.node, reader.node, reason ? *reason : explain_untried(grouping, id, consumer)});

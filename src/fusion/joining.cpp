@@ -46,7 +46,15 @@ Obstacle check_domain(const Grouping& grouping, GroupId host, GroupId guest) {
   const ir::FrozenGraph& graph = grouping.graph();
   const ir::TensorId domain = grouping.group(host).domain;
   const std::vector<int64_t>& dims = grouping.dims(domain);
-  for (StepId id : grouping.group(guest).steps) {
+  // First those that read the host: a reason is best said of what would be fused.
+  std::vector<StepId> steps = grouping.group(guest).steps;
+  std::stable_partition(steps.begin(), steps.end(), [&](StepId id) {
+    const std::vector<StepId>& producers = grouping.step(id).producers;
+    return std::any_of(producers.begin(), producers.end(), [&](StepId producer) {
+      return producer != kNoId && grouping.step(producer).group == host;
+    });
+  });
+  for (StepId id : steps) {
     const bool is_reduction = grouping.step(id).role == Role::kReduction;
     const ir::TensorId value = is_reduction ? grouping.node(id).inputs[0] : grouping.result(id);
     if (grouping.dims(value) == dims) continue;

@@ -9,11 +9,11 @@ namespace warploom::fusion {
 
 std::string label(const ir::FrozenGraph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  const auto* pointwise = std::get_if<graph::Pointwise_attributes>(&node.operation);
-  const std::string_view operation =
-      pointwise
-          ? to_string(pointwise->get_mode())
-          : std::visit([](const auto& attributes) { return attributes.kTag; }, node.operation);
+  std::string operation(ops::tag(node.operation));
+  if (const auto* pointwise = std::get_if<graph::Pointwise_attributes>(&node.operation))
+    operation = to_string(pointwise->get_mode());
+  if (const auto* reduction = std::get_if<graph::Reduction_attributes>(&node.operation))
+    operation += fmt::format(" {}", to_string(reduction->get_mode()));
   return node.name.empty() ? fmt::format("{} (node {})", operation, id)
                            : fmt::format("{} '{}'", operation, node.name);
 }

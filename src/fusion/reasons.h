@@ -6,7 +6,7 @@
 
 namespace warploom::fusion {
 
-/// "MATMUL 'scores'", "GELU_FWD 'activation'".
+/// "MATMUL 'scores'", "GELU_FWD 'activation'", "REDUCTION MAX 'rows'".
 std::string label(const ir::FrozenGraph& graph, ir::NodeId node);
 /// "'scores::C' [2, 8, 8]".
 std::string label_tensor(const ir::FrozenGraph& graph, ir::TensorId tensor);
