@@ -50,6 +50,7 @@ std::string wrapped(const std::string& first, size_t indent, std::string_view te
         length = bar + 1;
       else
         length = std::min({text.find(' ', 1), text.find('|', 1), text.size() - 1}) + 1;
+      while (length > 0 && text[length - 1] == ' ') --length;
     }
     result += line + std::string(text.substr(0, length)) + '\n';
     text.remove_prefix(length);

@@ -21,6 +21,20 @@ GroupId find_only_reader(const Grouping& grouping, GroupId region) {
   return reader;
 }
 
+/// Read on the host's domain, and not what earlier passes have tried: a chain before its anchor, or
+/// a region on the same domain.
+bool is_side_value(const Grouping& grouping, GroupId region, GroupId host) {
+  const GroupDraft& group = grouping.group(host);
+  if (group.kind == AnchorKind::kNone &&
+      grouping.dims(group.domain) == grouping.dims(grouping.group(region).domain))
+    return false;
+  for (StepId id : grouping.group(region).steps)
+    for (StepId consumer : grouping.step(id).consumers)
+      if (grouping.step(consumer).group == host && grouping.step(consumer).role != Role::kEpilogue)
+        return false;
+  return true;
+}
+
 void note(Grouping& grouping, GroupId region, GroupId reader, const std::string& reason) {
   for (StepId id : grouping.group(region).steps)
     for (StepId consumer : grouping.step(id).consumers)
@@ -41,6 +55,7 @@ void absorb_side_values(Grouping& grouping) {
     const GroupDraft& group = grouping.group(host);
     if (group.is_view || group.kind == AnchorKind::kMovement) continue;
     if (group.kind != AnchorKind::kNone && !grouping.style().has_epilogues) continue;
+    if (!is_side_value(grouping, id, host)) continue;
     if (auto reason = obstacle_to_epilogue(grouping, host, id))
       note(grouping, id, host, *reason);
     else

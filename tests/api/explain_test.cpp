@@ -1,5 +1,4 @@
 // What explain() must tell, line by line where the line is a promise.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <warploom/graph.h>
@@ -9,8 +8,11 @@ namespace warploom {
 
 namespace {
 
-using ::testing::HasSubstr;
 using namespace graph;
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << '"' << part << "\" is missing in\n" << text;
+}
 
 Tensor_attributes row_major(const std::string& name, const std::vector<int64_t>& dims) {
   std::vector<int64_t> strides(dims.size(), 1);
@@ -49,19 +51,22 @@ TEST(Explain, TellsGroupsStopsCandidatesRefusalsAndWorkspace) {
   ASSERT_TRUE(g.build(handle.get(), {HeurMode_t::A}).is_good());
   const std::string text = g.explain();
   expect_narrow(text);
-  EXPECT_THAT(text, HasSubstr("Graph 'two layers': 4 operations"));
-  EXPECT_THAT(text, HasSubstr("Kernel 1 of 2: contraction"));
-  EXPECT_THAT(text, HasSubstr("t3 = matmul(t1, t2)"));
-  EXPECT_THAT(text, HasSubstr("t5 = t3 + t4"));
-  EXPECT_THAT(text, HasSubstr("t6 = relu(t5)"));
-  EXPECT_THAT(text, HasSubstr("# stored as FLOAT"));
-  EXPECT_THAT(text, HasSubstr("RELU_FWD 'activate' -> MATMUL 'second'"));
-  EXPECT_THAT(text, HasSubstr("MATMUL 'second' begins a kernel of its own"));
-  EXPECT_THAT(text, HasSubstr("refused by  "));
-  for (const PlanInfo& plan : g.plans())
-    if (plan.name.size() < 40) EXPECT_THAT(text, HasSubstr(plan.name));
-  EXPECT_THAT(text, HasSubstr("tensor \"activate::OUT_0\""));
-  EXPECT_THAT(text, HasSubstr("strides [640, 16, 1]"));
+  expect_contains(text, "Graph 'two layers': 4 operations");
+  expect_contains(text, "Kernel 1 of 2: contraction");
+  expect_contains(text, "t3 = matmul(t1, t2)");
+  expect_contains(text, "t5 = t3 + t4");
+  expect_contains(text, "t6 = relu(t5)");
+  expect_contains(text, "# stored as FLOAT");
+  expect_contains(text, "RELU_FWD 'activate' -> MATMUL 'second'");
+  expect_contains(text, "MATMUL 'second' begins a kernel of its own");
+  expect_contains(text, "refused by  ");
+  for (const PlanInfo& plan : g.plans()) {
+    if (plan.name.size() < 40) {
+      expect_contains(text, plan.name);
+    }
+  }
+  expect_contains(text, "tensor \"activate::OUT_0\"");
+  expect_contains(text, "strides [640, 16, 1]");
 }
 
 TEST(Explain, BeforePlansItSaysWhatIsMissing) {
@@ -70,7 +75,7 @@ TEST(Explain, BeforePlansItSaysWhatIsMissing) {
   EXPECT_FALSE(g.explain().empty());
   const auto handle = create_handle();
   ASSERT_TRUE(g.build_operation_graph(handle.get()).is_good());
-  EXPECT_THAT(g.explain(), HasSubstr("create_execution_plans()"));
+  expect_contains(g.explain(), "create_execution_plans()");
 }
 
 TEST(TextLayout, UnitsHaveThreeDigits) {

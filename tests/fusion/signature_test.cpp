@@ -58,7 +58,7 @@ TEST(Signature, TellsEverythingElse) {
       {.type = DataType_t::HALF},      // another data type
       {.b_batch = 1},                  // B serves all batches
       {.is_b_transposed = true},       // another stride order
-      {.alignment = 2},                // another alignment
+      {.alignment = 4},                // another alignment
       {.k = 17},                       // rows that are not aligned
       {.is_stored = true},             // one more output
       {.clip = 0.5f},                  // another attribute

@@ -1,7 +1,6 @@
 // A fusion that stops says why, in words that name what is in the way.
 #include <chrono>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fusion/graph_builder.h"
@@ -12,7 +11,9 @@ namespace warploom::fusion_test {
 
 namespace {
 
-using ::testing::HasSubstr;
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << '"' << part << "\" is missing in\n" << text;
+}
 
 fusion::Partition fused(const GraphBuilder& builder) {
   const auto graph = builder.freeze();
@@ -31,16 +32,16 @@ TEST(Stops, OtherDomain) {
   const Id c = g.matmul(g.input({1, 8, 4}), g.input({1, 4, 1}), "matmul");
   g.output(g.add(c, g.input({1, 8, 16}), "add"));
   const std::string reason = only_reason(fused(g));
-  EXPECT_THAT(reason, HasSubstr("ADD 'add'"));
-  EXPECT_THAT(reason, HasSubstr("[1, 8, 16]"));
-  EXPECT_THAT(reason, HasSubstr("'matmul::OUT' [1, 8, 1]"));
+  expect_contains(reason, "ADD 'add'");
+  expect_contains(reason, "[1, 8, 16]");
+  expect_contains(reason, "'matmul::OUT' [1, 8, 1]");
 }
 
 TEST(Stops, TwoAnchors) {
   GraphBuilder g;
   const Id c = g.matmul(g.input({1, 8, 4}), g.input({1, 4, 4}), "first");
   g.output(g.matmul(c, g.input({1, 4, 4}), "second"));
-  EXPECT_THAT(only_reason(fused(g)), HasSubstr("both anchors"));
+  expect_contains(only_reason(fused(g)), "both anchors");
 }
 
 TEST(Stops, WaitingForItself) {
@@ -50,7 +51,7 @@ TEST(Stops, WaitingForItself) {
   g.output(g.pointwise(PointwiseMode_t::DIV, {x, sum}, "divide"));
   const fusion::Partition partition = fused(g);
   ASSERT_EQ(partition.stops.size(), 2u);
-  EXPECT_THAT(partition.stops[0].reason, HasSubstr("'sum::OUT' [8, 1]"));
+  expect_contains(partition.stops[0].reason, "'sum::OUT' [8, 1]");
 }
 
 TEST(Stops, StoredChainIsNoPrologue) {
@@ -58,8 +59,8 @@ TEST(Stops, StoredChainIsNoPrologue) {
   const Id a = g.output(g.relu(g.input({1, 8, 4}), "relu"));
   g.output(g.matmul(a, g.input({1, 4, 4}), "matmul"));
   const std::string reason = only_reason(fused(g));
-  EXPECT_THAT(reason, HasSubstr("'relu::OUT'"));
-  EXPECT_THAT(reason, HasSubstr("output of the graph"));
+  expect_contains(reason, "'relu::OUT'");
+  expect_contains(reason, "output of the graph");
 }
 
 TEST(Stops, LongChainsAreCut) {
@@ -79,7 +80,7 @@ TEST(Stops, LongChainsAreCut) {
     EXPECT_LE(group.epilogue.values.size(), 64u);
     EXPECT_LE(group.inputs.size() + group.outputs.size(), 32u);
   }
-  EXPECT_THAT(partitions.front().stops[0].reason, HasSubstr("64 is the bound"));
+  expect_contains(partitions.front().stops[0].reason, "64 is the bound");
 }
 
 TEST(Stops, ManyPointersAreCut) {
@@ -89,7 +90,7 @@ TEST(Stops, ManyPointersAreCut) {
   g.output(x);
   const fusion::Partition partition = fused(g);
   EXPECT_EQ(partition.groups.size(), 2u);
-  EXPECT_THAT(only_reason(partition), HasSubstr("32 is the bound"));
+  expect_contains(only_reason(partition), "32 is the bound");
 }
 
 TEST(Stops, EmptyGraphHasNoGroups) {

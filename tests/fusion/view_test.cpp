@@ -18,7 +18,8 @@ fusion::Partition fused(const GraphBuilder& builder) {
 
 std::vector<ir::Shape> shapes_of(const GraphBuilder& builder) {
   std::vector<ir::Shape> shapes;
-  for (const ir::Tensor& tensor : builder.freeze()->tensors) shapes.push_back(tensor.shape);
+  const auto graph = builder.freeze();
+  for (const ir::Tensor& tensor : graph->tensors) shapes.push_back(tensor.shape);
   return shapes;
 }
 
