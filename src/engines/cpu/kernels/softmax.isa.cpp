@@ -22,7 +22,8 @@ WARPLOOM_INLINE F32 exp2_of_nonpositive(F32 x) {
   const F32 n = round_even(second_if_nan_max(splat(-126.0f), x)), r = x - n;
   const F32 p = polynomial(r, {1.0f, 0.6931472f, 0.2402265f, 0.055504046f, 0.009618083f,
                                0.0013338547f, 0.00015453876f, 1.4138333e-05f});
-  const F32 y = bits<F32>(bits<I32>(p) + (__builtin_convertvector(n, I32) << 23));
+  const U32 power = bits<U32>(__builtin_convertvector(n, I32) << 23);
+  const F32 y = bits<F32>(bits<U32>(p) + power);
   return x < -126.0f ? F32{} : y;
 }
 
