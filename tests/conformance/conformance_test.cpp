@@ -99,22 +99,52 @@ void check_point(const CasePoint& point) {
   }
 }
 
+// The first plan's outputs, built for and run by so many threads.
+ValuesByUid run_on_threads(const CasePoint& point, int threads) {
+  EXPECT_TRUE(set_num_threads(threads).is_good());
+  graph::Graph graph;
+  error_t error = read(point, graph);
+  if (error.is_good()) error = graph.build(cpu(), {HeurMode_t::A});
+  EXPECT_TRUE(error.is_good()) << error;
+  if (error.is_bad()) return {};
+  const PlanRun run = run_plan(graph, cpu(), 0, make_inputs(point, graph), outputs_of(point));
+  EXPECT_TRUE(run.error.is_good()) << run.error;
+  return run.outputs;
+}
+
+// The last point of every case, which has its largest extents.
+TEST(Conformance, BitsDoNotDependOnTheNumberOfThreads) {
+  const std::vector<CasePoint> all = points(false);
+  const int threads = get_num_threads();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto family = [&](size_t at) {
+      return all[at].name.substr(0, all[at].name.find_last_of('_'));
+    };
+    if (i + 1 < all.size() && family(i) == family(i + 1)) continue;
+    SCOPED_TRACE(all[i].name + " (" + all[i].bindings + ")");
+    const ValuesByUid alone = run_on_threads(all[i], 1);
+    for (const auto& [uid, values] : run_on_threads(all[i], 3))
+      EXPECT_EQ(compare(values, alone.at(uid), Tolerance::exact()), "") << "uid " << uid;
+  }
+  EXPECT_TRUE(set_num_threads(threads).is_good());
+}
+
 std::string name_of(const testing::TestParamInfo<CasePoint>& info) {
   return info.param.name;
 }
 
-class Conformance : public testing::TestWithParam<CasePoint> {};
-TEST_P(Conformance, EveryPlanGivesWhatTheReferenceGives) {
+class EveryPoint : public testing::TestWithParam<CasePoint> {};
+TEST_P(EveryPoint, EveryPlanGivesWhatTheReferenceGives) {
   check_point(GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Cases, Conformance, testing::ValuesIn(points(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, EveryPoint, testing::ValuesIn(points(false)), name_of);
 
-class LongConformance : public testing::TestWithParam<CasePoint> {};
-TEST_P(LongConformance, EveryPlanGivesWhatTheReferenceGives) {
+class EveryLongPoint : public testing::TestWithParam<CasePoint> {};
+TEST_P(EveryLongPoint, EveryPlanGivesWhatTheReferenceGives) {
   check_point(GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Cases, LongConformance, testing::ValuesIn(points(true)), name_of);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LongConformance);
+INSTANTIATE_TEST_SUITE_P(Cases, EveryLongPoint, testing::ValuesIn(points(true)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryLongPoint);
 
 }  // namespace
 }  // namespace warploom::test
