@@ -139,6 +139,29 @@ TEST(CpuMap, WideIntegersStayExact) {
   expect_engine_and_generic("cpu.map", builder.build(), {{a, {big, -big}}}, {{y, {0, 0}}}, 0);
 }
 
+// As integers, quotients are truncated; in a floating-point kernel they would not be.
+TEST(CpuMap, IntegerOperationsStayIntegerOperations) {
+  const Values a{7, -7, 9}, b{2, 2, 0};
+  for (bool is_mixed : {false, true}) {
+    GroupBuilder builder;
+    const auto ta = builder.stored("a", DataType_t::INT32, {3});
+    const auto tb = builder.stored("b", DataType_t::INT32, {3});
+    const auto q = builder.stored("q", DataType_t::INT32, {3});
+    const auto y = builder.stored("y", DataType_t::FLOAT, {3});
+    builder.begin_epilogue(q);
+    const int quotient = builder.pointwise(
+        PointwiseMode_t::DIV, {builder.load(ta), builder.load(tb)}, q, DataType_t::INT32);
+    builder.store(quotient);
+    if (is_mixed) builder.store(builder.pointwise(PointwiseMode_t::SQRT, {quotient}, y));
+    const auto group = builder.build();
+    if (is_mixed)
+      EXPECT_FALSE(cpu_engine("cpu.map")->supports(group, cpu_device(1)).is_supported);
+    else
+      expect_engine_and_generic("cpu.map", group, {{ta, a}, {tb, b}}, {{q, {3, -3, 2147483647}}},
+                                0);
+  }
+}
+
 TEST(CpuMap, NanAndIndex) {
   GroupBuilder builder;
   const Dims dims{3, 4, 70};

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "ops/arithmetic.h"
+
 namespace warploom::cpu {
 namespace {
 
@@ -12,32 +14,59 @@ using fusion::ExpressionOutput;
 using fusion::ExpressionValue;
 using fusion::FusionGroup;
 
-bool is_integer(DataType_t type) {
-  switch (type) {
-    case DataType_t::INT8:
-    case DataType_t::UINT8:
-    case DataType_t::INT32:
-    case DataType_t::INT64:
-    case DataType_t::BOOLEAN:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_wide_integer(DataType_t type) {
   return type == DataType_t::INT32 || type == DataType_t::INT64;
 }
 
-// A product or a sum of squares leaves the range of int64 long before that of double, and means and
-// roots are not integers.
-bool is_exact_in_integers(ReductionMode_t mode) {
-  switch (mode) {
-    case ReductionMode_t::ADD:
-    case ReductionMode_t::MIN:
-    case ReductionMode_t::MAX:
-    case ReductionMode_t::AMAX:
-    case ReductionMode_t::NORM1:
+ops::Arithmetic arithmetic(const FusionGroup& group, ir::NodeId node) {
+  return ops::arithmetic_of(*group.graph, group.node(node));
+}
+
+/// The nodes whose operations the expression's program runs.
+std::vector<ir::NodeId> program_nodes(const Expression& expression) {
+  std::vector<ir::NodeId> nodes;
+  for (const ExpressionValue& value : expression.values)
+    if (value.kind == ExpressionValue::Kind::kPointwise) nodes.push_back(value.node);
+  for (const ExpressionOutput& output : expression.outputs)
+    if (output.reduction != ir::kNoNode) nodes.push_back(output.reduction);
+  return nodes;
+}
+
+/// Exact in double on integers of up to 32 bits, before the result is rounded to such a type.
+bool is_exact_in_double(const graph::Operation& operation) {
+  if (auto* reduction = std::get_if<graph::Reduction_attributes>(&operation)) {
+    switch (reduction->get_mode()) {
+      case ReductionMode_t::ADD:
+      case ReductionMode_t::MIN:
+      case ReductionMode_t::MAX:
+      case ReductionMode_t::AMAX:
+      case ReductionMode_t::NORM1:
+        return true;
+      default:
+        return false;
+    }
+  }
+  auto* pointwise = std::get_if<graph::Pointwise_attributes>(&operation);
+  if (!pointwise) return false;
+  switch (pointwise->get_mode()) {
+    case PointwiseMode_t::ADD:
+    case PointwiseMode_t::SUB:
+    case PointwiseMode_t::MIN:
+    case PointwiseMode_t::MAX:
+    case PointwiseMode_t::NEG:
+    case PointwiseMode_t::ABS:
+    case PointwiseMode_t::IDENTITY:
+    case PointwiseMode_t::GEN_INDEX:
+    case PointwiseMode_t::BINARY_SELECT:
+    case PointwiseMode_t::CMP_EQ:
+    case PointwiseMode_t::CMP_NEQ:
+    case PointwiseMode_t::CMP_GT:
+    case PointwiseMode_t::CMP_GE:
+    case PointwiseMode_t::CMP_LT:
+    case PointwiseMode_t::CMP_LE:
+    case PointwiseMode_t::LOGICAL_AND:
+    case PointwiseMode_t::LOGICAL_OR:
+    case PointwiseMode_t::LOGICAL_NOT:
       return true;
     default:
       return false;
@@ -187,34 +216,40 @@ class Compiler {
 
 TileCompute choose_compute(const FusionGroup& group, const Expression& expression,
                            ir::NodeId reduction) {
-  bool all_integer = true, any_double = false, any_wide = false, integer_compute = true;
+  bool any_double = false, any_wide = false, all_integer = true;
   auto see_type = [&](DataType_t type) {
-    all_integer &= is_integer(type);
     any_wide |= is_wide_integer(type);
     any_double |= type == DataType_t::DOUBLE;
   };
   auto see_node = [&](ir::NodeId id) {
-    DataType_t type = group.node(id).compute_data_type;
-    integer_compute &= is_wide_integer(type);
-    any_double |= type == DataType_t::DOUBLE;
-    if (auto* attributes = std::get_if<graph::Reduction_attributes>(&group.node(id).operation))
-      integer_compute &= is_exact_in_integers(attributes->get_mode());
+    const ops::Arithmetic kind = arithmetic(group, id);
+    any_double |= kind == ops::Arithmetic::kDouble;
+    all_integer &= kind == ops::Arithmetic::kInteger;
   };
   for (const ExpressionValue& value : expression.values) {
     if (value.tensor != ir::kNoTensor) see_type(group.tensor(value.tensor).data_type);
-    if (value.kind == ExpressionValue::Kind::kPointwise) see_node(value.node);
     if (value.kind == ExpressionValue::Kind::kAnchor) see_node(group.anchor);
   }
-  for (const ExpressionOutput& output : expression.outputs) {
-    if (output.reduction != ir::kNoNode)
-      see_node(output.reduction);
-    else
-      see_type(group.tensor(output.tensor).data_type);
-  }
+  for (const ExpressionOutput& output : expression.outputs)
+    if (output.reduction == ir::kNoNode) see_type(group.tensor(output.tensor).data_type);
+  for (ir::NodeId node : program_nodes(expression)) see_node(node);
   if (reduction != ir::kNoNode) see_node(reduction);
-  if (any_double) return TileCompute::kDouble;
-  if (all_integer && integer_compute) return TileCompute::kInt64;
-  return any_wide ? TileCompute::kDouble : TileCompute::kFloat;
+  if (all_integer) return TileCompute::kInt64;
+  return any_double || any_wide ? TileCompute::kDouble : TileCompute::kFloat;
+}
+
+ir::NodeId find_misplaced_integer_node(const FusionGroup& group, const Expression& expression) {
+  if (choose_compute(group, expression) == TileCompute::kInt64) return ir::kNoNode;
+  for (ir::NodeId id : program_nodes(expression)) {
+    if (arithmetic(group, id) != ops::Arithmetic::kInteger) continue;
+    const ir::Node& node = group.node(id);
+    bool is_narrow = true;
+    for (const auto* tensors : {&node.inputs, &node.outputs})
+      for (ir::TensorId tensor : *tensors)
+        is_narrow &= tensor == ir::kNoTensor || group.tensor(tensor).data_type != DataType_t::INT64;
+    if (!is_narrow || !is_exact_in_double(node.operation)) return id;
+  }
+  return ir::kNoNode;
 }
 
 CompiledExpression compile_expression(const FusionGroup& group, const Expression& expression,

@@ -45,10 +45,15 @@ struct CompileOptions {
   ir::NodeId reduction = ir::kNoNode;
 };
 
-/// The arithmetic in which an expression is exact enough: int64 where all is integer, double where
-/// a double or a wide integer meets other types, else float.
+/// The arithmetic of a program: int64 where every operation computes with integers, double where a
+/// double or a wide integer meets other types, else float.
 TileCompute choose_compute(const fusion::FusionGroup& group, const fusion::Expression& expression,
                            ir::NodeId reduction = ir::kNoNode);
+
+/// An operation of the expression that computes with integers, and would not give the same in the
+/// floating-point program that the others make of it; kNoNode if there is none.
+ir::NodeId find_misplaced_integer_node(const fusion::FusionGroup& group,
+                                       const fusion::Expression& expression);
 
 CompiledExpression compile_expression(const fusion::FusionGroup& group,
                                       const fusion::Expression& expression,

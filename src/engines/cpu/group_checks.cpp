@@ -1,6 +1,7 @@
 #include "engines/cpu/group_checks.h"
 
 #include "engines/cpu/cpu_engine.h"
+#include "engines/cpu/expression_compiler.h"
 
 namespace warploom::cpu {
 namespace {
@@ -45,6 +46,9 @@ engine::Verdict check_tensor(const fusion::FusionGroup& group, ir::TensorId id) 
 engine::Verdict check_expression(const fusion::FusionGroup& group,
                                  const fusion::Expression& expression) {
   if (expression.empty()) return engine::Verdict::yes();
+  if (ir::NodeId node = find_misplaced_integer_node(group, expression); node != ir::kNoNode)
+    return refuse("a kernel computes with integers throughout or not at all", node, ir::kNoTensor,
+                  "integers among floating-point operations", "a kernel of its own");
   const std::vector<int64_t>& domain = group.tensor(expression.domain).shape.dims;
   for (const fusion::ExpressionValue& value : expression.values)
     if (value.kind == fusion::ExpressionValue::Kind::kAnchor &&
