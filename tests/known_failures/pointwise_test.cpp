@@ -46,7 +46,7 @@ TEST(KnownFailures, B105_LoneOperations) {
   }
 }
 
-TEST(KnownFailures, B108_LongChains) {
+TEST(KnownFailures, B108_ChainsOfHundreds) {
   for (const int length : {60, 500}) {
     graph::Graph graph = describe();
     const auto x = input(graph, "X", {3, 7});
