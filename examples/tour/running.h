@@ -25,6 +25,7 @@ class BuiltGraph {
 
   warploom::error_t run();
   const warploom::graph::Graph& graph() const { return graph_; }
+  /// Kernels are the components of a plan's name, e.g. "cpu.gemm:tile_m=60|cpu.map".
   std::string plan_name() const;
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(workspace_.size()); }
 

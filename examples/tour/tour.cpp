@@ -16,6 +16,17 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
+/// The kernels of a plan are the parts of its name; "@" and "+" begin what only tells plans apart.
+std::string kernel_count(const std::string& plan) {
+  int count = 0;
+  for (std::size_t begin = 0; begin <= plan.size();) {
+    const std::size_t end = std::min(plan.find('|', begin), plan.size());
+    if (begin < end && plan[begin] != '@' && plan[begin] != '+') ++count;
+    begin = end + 1;
+  }
+  return count == 1 ? "one kernel" : fmt::format("{} kernels", count);
+}
+
 std::string mark(bool passed) {
   return passed ? styled(Style::kGood, "ok    ") : styled(Style::kBad, "FAILED");
 }
@@ -81,8 +92,8 @@ void Tour::race(Race race) {
   const double factor = race.unfused_seconds / race.fused_seconds;
   print(fmt::format("\n   {}\n", race.what) + row("one graph", race.fused_seconds) +
         row(fmt::format("{} graphs", race.unfused_graphs), race.unfused_seconds) +
-        styled(Style::kDim, fmt::format("      plan {}, workspace {}\n", race.plan,
-                                        byte_count(race.workspace_bytes))));
+        styled(Style::kDim, fmt::format("      {}, {}, workspace {}\n", kernel_count(race.plan),
+                                        race.plan, byte_count(race.workspace_bytes))));
   section().races.push_back(std::move(race));
   const Race& kept = section().races.back();
   conclude(

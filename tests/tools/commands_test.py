@@ -70,10 +70,13 @@ def test_bench_lists_every_plan_fastest_first(warploom, projection):
 
 def test_explain_and_its_drawing(warploom, projection, tmp_path):
     output = warploom("explain", "graph.json", "--svg", "graph.svg").stdout
-    for word in ("cpu.gemm", "node0"):
+    for word in ("cpu.gemm", "workspace", "node0"):
         assert word in output
     drawing = xml.etree.ElementTree.parse(tmp_path / "graph.svg").getroot()
     assert drawing.tag.endswith("svg")
+    text = " ".join(drawing.itertext())
+    for word in ("A", "bias", "TANH_FWD"):
+        assert word in text
 
 
 def test_devices(warploom):
