@@ -26,14 +26,14 @@ void compare_plans(uint32_t seed) {
     if (plans[i].is_built && plans[i].name.starts_with("reference"))
       oracle = static_cast<int64_t>(i);
   ASSERT_NE(oracle, -1) << "no plan of the reference engine";
-  const Run expected = run_plan(random.graph, cpu(), oracle, by_uid(random.inputs), outputs);
+  const PlanRun expected = run_plan(random.graph, cpu(), oracle, by_uid(random.inputs), outputs);
   ASSERT_TRUE(expected.error.is_good()) << expected.error;
 
   for (size_t i = 0; i < plans.size(); ++i) {
     if (static_cast<int64_t>(i) == oracle) continue;
     SCOPED_TRACE("plan " + plans[i].name);
     EXPECT_TRUE(plans[i].is_built) << plans[i].barred;
-    const Run run =
+    const PlanRun run =
         run_plan(random.graph, cpu(), static_cast<int64_t>(i), by_uid(random.inputs), outputs);
     ASSERT_TRUE(run.error.is_good()) << run.error;
     EXPECT_EQ(run.damage, "");
