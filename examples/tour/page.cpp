@@ -29,6 +29,15 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+std::string plan_name(std::string_view name) {
+  std::string result = "<code>";
+  for (const char symbol : escaped(name)) {
+    result += symbol;
+    if (symbol == '|' || symbol == ',') result += "<wbr>";
+  }
+  return result + "</code>";
+}
+
 std::string bar_chart(const std::vector<Bar>& bars, std::string_view title) {
   constexpr int kWidth = 760, kRow = 40, kValueWidth = 250;
   double most = 0;
@@ -86,7 +95,7 @@ p { margin: .6rem 0; max-width: 68ch; }
 code, .bars .label, .message {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
-code { font-size: .86em; overflow-wrap: anywhere; }
+code { font-size: .86em; overflow-wrap: break-word; }
 section {
   background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 1.5rem 1.6rem; margin-top: 1.4rem;
@@ -95,7 +104,7 @@ section {
   margin-top: 1.6rem; }
 .tile { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: .9rem 1.1rem; }
-.tile b { display: block; font-size: 1.75rem; line-height: 1.2; color: var(--warp);
+.tile b { display: block; font-size: 1.6rem; white-space: nowrap; line-height: 1.2; color: var(--warp);
   font-variant-numeric: tabular-nums; }
 .tile.bad b { color: var(--bad); }
 .tile span { color: var(--muted); font-size: .86rem; }
@@ -116,7 +125,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .6rem 
 th { text-align: left; color: var(--muted); font-weight: 500; }
 th, td { padding: .38rem .7rem .38rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-tr:last-child td { border-bottom: 0; }
+tr:last-child td, tr:last-child th { border-bottom: 0; }
 .good { color: var(--good); } .bad { color: var(--bad); }
 .bar-cell { width: 26%; }
 .bar-cell svg { height: 14px; margin: .3rem 0 0; }

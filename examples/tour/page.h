@@ -9,6 +9,9 @@ namespace tour {
 /// Text as it may stand in HTML and SVG.
 std::string escaped(std::string_view text);
 
+/// A plan's name, to be broken into lines between its parts.
+std::string plan_name(std::string_view name);
+
 struct Bar {
   std::string label, value_text, css_class;
   double value = 0;

@@ -63,9 +63,9 @@ std::string races(const std::vector<Race>& races) {
                         value(race.unfused_seconds), "unfused", race.unfused_seconds}},
                       race.what);
     html += fmt::format(
-        "<p class=\"note\">Plan <code>{}</code> with a workspace of {}; the single operations pass "
+        "<p class=\"note\">Plan {} with a workspace of {}; the single operations pass "
         "{} to one another.</p>\n",
-        escaped(race.plan), byte_count(race.workspace_bytes), byte_count(race.unfused_bytes));
+        plan_name(race.plan), byte_count(race.workspace_bytes), byte_count(race.unfused_bytes));
   }
   return html;
 }
@@ -79,10 +79,10 @@ std::string candidates(const std::vector<Candidate>& candidates) {
       "<th class=\"number-cell\">workspace</th></tr>\n";
   for (const Candidate& candidate : candidates) {
     html += fmt::format(
-        "<tr{}><td><code>{}</code>{}</td>{}<td class=\"number-cell\">{}</td>"
+        "<tr><td>{}{}</td>{}<td class=\"number-cell\">{}</td>"
         "<td class=\"number-cell\">{}</td><td class=\"number-cell\">{}</td>"
         "<td class=\"number-cell\">{}</td></tr>\n",
-        candidate.is_first_choice ? " class=\"chosen\"" : "", escaped(candidate.plan),
+        plan_name(candidate.plan),
         candidate.is_first_choice ? "<br><span class=\"note\">the heuristic's first choice</span>"
                                   : "",
         bar_cell(candidates.front().seconds / candidate.seconds,

@@ -62,7 +62,7 @@ def test_the_tour_agrees_with_itself(tour, tmp_path):
     text = (tmp_path / "tour.html").read_text()
     page = _Page(text)
     assert not page.open
-    assert page.counts["svg"] >= 8 and page.counts["img"] >= 2
+    assert page.counts["svg"] >= 7 and page.counts["img"] >= 2
     assert all(reference.startswith("data:") for reference in page.references)
     assert not re.search(r"@import|url\((?!#)|<script|<link", text)
     assert "prefers-color-scheme: dark" in text
