@@ -20,7 +20,7 @@ error_t try_candidates(Tour& tour) {
       "A plan is one way to run a graph: which engine, with which settings. Mode A lists what the "
       "cost model likes, best first; B adds what was measured before; FALLBACK the engines that "
       "take anything. Here all of them are built, checked and timed in turns.");
-  Layer layer{tour.is_quick() ? 1 : 4, 64, 56, 56, 128, {}, {}, {}};
+  Layer layer{tour.is_quick() ? 1 : 2, 64, 56, 56, 128, {}, {}, {}};
   layer.x = random_numbers(layer.images * 64 * 56 * 56, 1);
   layer.w = random_numbers(128 * 9 * 64, 2);
   layer.bias = random_numbers(128, 3);

@@ -14,7 +14,7 @@ def _run(tour, folder, *arguments):
 class _Page(html.parser.HTMLParser):
     """Notes what a page refers to and that what it opens is closed."""
 
-    VOID = {"meta", "img", "br", "hr", "link", "input"}
+    VOID = {"meta", "wbr", "img", "br", "hr", "link", "input"}
 
     def __init__(self, text):
         super().__init__()
