@@ -238,9 +238,12 @@ TileCompute choose_compute(const FusionGroup& group, const Expression& expressio
   return any_double || any_wide ? TileCompute::kDouble : TileCompute::kFloat;
 }
 
-ir::NodeId find_misplaced_integer_node(const FusionGroup& group, const Expression& expression) {
-  if (choose_compute(group, expression) == TileCompute::kInt64) return ir::kNoNode;
-  for (ir::NodeId id : program_nodes(expression)) {
+ir::NodeId find_misplaced_integer_node(const FusionGroup& group, const Expression& expression,
+                                       ir::NodeId reduction) {
+  if (choose_compute(group, expression, reduction) == TileCompute::kInt64) return ir::kNoNode;
+  std::vector<ir::NodeId> nodes = program_nodes(expression);
+  if (reduction != ir::kNoNode) nodes.push_back(reduction);
+  for (ir::NodeId id : nodes) {
     if (arithmetic(group, id) != ops::Arithmetic::kInteger) continue;
     const ir::Node& node = group.node(id);
     bool is_narrow = true;

@@ -53,7 +53,8 @@ TileCompute choose_compute(const fusion::FusionGroup& group, const fusion::Expre
 /// An operation of the expression that computes with integers, and would not give the same in the
 /// floating-point program that the others make of it; kNoNode if there is none.
 ir::NodeId find_misplaced_integer_node(const fusion::FusionGroup& group,
-                                       const fusion::Expression& expression);
+                                       const fusion::Expression& expression,
+                                       ir::NodeId reduction = ir::kNoNode);
 
 CompiledExpression compile_expression(const fusion::FusionGroup& group,
                                       const fusion::Expression& expression,

@@ -44,9 +44,11 @@ engine::Verdict check_tensor(const fusion::FusionGroup& group, ir::TensorId id) 
 }
 
 engine::Verdict check_expression(const fusion::FusionGroup& group,
-                                 const fusion::Expression& expression) {
+                                 const fusion::Expression& expression,
+                                 ir::NodeId reduction = ir::kNoNode) {
   if (expression.empty()) return engine::Verdict::yes();
-  if (ir::NodeId node = find_misplaced_integer_node(group, expression); node != ir::kNoNode)
+  if (ir::NodeId node = find_misplaced_integer_node(group, expression, reduction);
+      node != ir::kNoNode)
     return refuse("a kernel computes with integers throughout or not at all", node, ir::kNoTensor,
                   "integers among floating-point operations", "a kernel of its own");
   const std::vector<int64_t>& domain = group.tensor(expression.domain).shape.dims;
@@ -83,7 +85,10 @@ engine::Verdict check_group(const fusion::FusionGroup& group) {
     for (ir::TensorId id : *tensors)
       if (auto verdict = check_tensor(group, id); !verdict.is_supported) return verdict;
   for (const fusion::Prologue& prologue : group.prologues)
-    if (auto verdict = check_expression(group, prologue.expression); !verdict.is_supported)
+    if (auto verdict = check_expression(
+            group, prologue.expression,
+            group.anchor_kind == fusion::AnchorKind::kReduction ? group.anchor : ir::kNoNode);
+        !verdict.is_supported)
       return verdict;
   return check_expression(group, group.epilogue);
 }

@@ -6,6 +6,7 @@
 #include "engines/cpu/anchor_tiles.h"
 #include "engines/cpu/contraction_gather.h"
 #include "engines/cpu/cost_model.h"
+#include "ops/arithmetic.h"
 
 namespace warploom::cpu {
 namespace {
@@ -198,7 +199,8 @@ std::unique_ptr<const CpuKernel> make_plain_contraction_kernel(const fusion::Fus
   program->machine = machine;
   program->prologues = stored_prologues(group);
   program->epilogue = compile_expression(group, group.epilogue, {.shape = kTile});
-  program->is_integer = true;
+  program->is_integer =
+      ops::arithmetic_of(*group.graph, group.node(group.anchor)) == ops::Arithmetic::kInteger;
   for (size_t port : {0, 1}) {
     DataType_t type = group.tensor(group.node(group.anchor).inputs[port]).data_type;
     for (const StoredPrologue& prologue : program->prologues)

@@ -52,7 +52,7 @@ void finish(ReductionMode_t mode, bool integer, void* accumulators, int64_t coun
     int64_t& whole = static_cast<int64_t*>(accumulators)[i];
     if (mode == ReductionMode_t::AVG) {
       if (integer) {
-        whole = integer_divide(whole, count);
+        whole = saturate<int64_t>(static_cast<double>(whole) / static_cast<double>(count));
       } else {
         real /= static_cast<double>(count);
       }
