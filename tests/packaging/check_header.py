@@ -58,12 +58,14 @@ def check_cost(compiler, folder):
 
 
 def check_strict(folder):
-    """Every public header stands alone, with each compiler that this machine has."""
+    """Every public header stands alone; all of them together please a second compiler, if any."""
     good = True
-    for compiler in filter(shutil.which, ("g++", "clang++")):
-        for header in sorted(INCLUDE_FOLDER.glob("warploom/**/*.h")):
-            if "compat" in header.parts:
-                continue
+    every = [header for header in sorted(INCLUDE_FOLDER.glob("warploom/**/*.h"))
+             if "compat" not in header.parts]
+    for compiler, headers in (("g++", every), ("clang++", [INCLUDE_FOLDER / HEADER])):
+        if not shutil.which(compiler):
+            continue
+        for header in headers:
             source = folder / "alone.cpp"
             source.write_text(f"#include <{header.relative_to(INCLUDE_FOLDER)}>\n")
             result = subprocess.run([compiler, *STRICT, "-fsyntax-only", f"-I{INCLUDE_FOLDER}",
@@ -72,7 +74,7 @@ def check_strict(folder):
                 print(f"{compiler} refuses <{header.relative_to(INCLUDE_FOLDER)}> alone:\n"
                       f"{result.stderr}")
                 good = False
-        print(f"{compiler} {' '.join(STRICT)}: every public header compiles alone" if good else "")
+        print(f"{compiler} {' '.join(STRICT)}: {len(headers)} checked")
     return good
 
 
