@@ -19,8 +19,19 @@ KernelResult build_kernel(const fusion::FusionGroup& group, const Offer& offer,
                           const BuildContext& context) {
   auto kernel = offer.engine->build(group, offer.candidate, context.device);
   CHECK_WARPLOOM_ERROR(kernel.error());
+  // Engines may be a user's.
+  const auto broken = [](const char* what) {
+    return error_t{error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+                   std::string("the engine returned ") + what};
+  };
+  if (!kernel.value()) return broken("no kernel and no error");
   auto bound = kernel.value()->bind(context.shapes);
   CHECK_WARPLOOM_ERROR(bound.error());
+  if (!bound.value()) return broken("no bound kernel and no error");
+  // Far from overflow when the parts of a plan are added up.
+  constexpr int64_t kMostBytes = int64_t{1} << 56;
+  const int64_t bytes = bound.value()->workspace_bytes();
+  if (bytes < 0 || bytes > kMostBytes) return broken("a workspace size below 0 or above 2^56");
   return std::shared_ptr<const engine::BoundKernel>(std::move(bound).value());
 }
 
