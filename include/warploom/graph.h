@@ -64,7 +64,9 @@ class WARPLOOM_EXPORT Graph {
  public:
   Graph();
   ~Graph();
+  /// A copy is the description alone: it shares the tensors, and has no plans until it is built.
   Graph(const Graph&);
+  /// What was moved from can be assigned to and destroyed; anything else answers with an error.
   Graph(Graph&&) noexcept;
   Graph& operator=(const Graph&);
   Graph& operator=(Graph&&) noexcept;

@@ -49,6 +49,11 @@ PlanList::PlanList(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engi
       context_{std::move(device), shapes_of(*graph), *pack_} {}
 
 error_t PlanList::add_mode(HeurMode_t mode) {
+  if (to_string(mode) == "?")
+    return {error_code_t::INVALID_VALUE,
+            fmt::format("HeurMode_t has no member of value {}; accepted are A, B, FALLBACK and "
+                        "OPENSOURCE",
+                        static_cast<int>(mode))};
   // Its engines are part of modes A and B here.
   if (mode == HeurMode_t::OPENSOURCE) return {};
   const Takers takers{mode == HeurMode_t::FALLBACK ? Takers::Kind::kFallback : Takers::Kind::kFast};

@@ -9,6 +9,11 @@
 namespace warploom::plan {
 
 error_t PlanList::build(BuildPlanPolicy_t policy, bool in_parallel, const Limits& limits) {
+  if (to_string(policy) == "?")
+    return {error_code_t::INVALID_VALUE,
+            fmt::format("BuildPlanPolicy_t has no member of value {}; accepted are "
+                        "HEURISTICS_CHOICE and ALL",
+                        static_cast<int>(policy))};
   if (policy == BuildPlanPolicy_t::HEURISTICS_CHOICE && candidate() >= 0) return {};
   CHECK_WARPLOOM_ERROR(check_support(limits));
   if (policy == BuildPlanPolicy_t::ALL) {

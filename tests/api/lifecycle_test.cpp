@@ -288,6 +288,15 @@ TEST(Handles, ChecksWhatIsAskedFor) {
   ASSERT_TRUE(set_num_threads(threads).is_good());
 }
 
+TEST(Lifecycle, RefusesValuesOutsideAnEnumeration) {
+  ScriptedGraph scripted("enumerations");
+  expect_error(scripted.graph.build(cpu(), {static_cast<HeurMode_t>(77)}), Code::INVALID_VALUE,
+               "no member of value 77");
+  ScriptedGraph other("enumerations");
+  expect_error(other.graph.build(cpu(), {HeurMode_t::A}, static_cast<BuildPlanPolicy_t>(9)),
+               Code::INVALID_VALUE, "no member of value 9");
+}
+
 // The variables are read once in a process: each case is a process of its own.
 TEST(LogDeathTest, WritesTheGraphOnOneLineWhenAskedTo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -31,6 +31,21 @@ struct Chain {
   TensorPtr y;
 };
 
+// Nothing that planning does may take time or memory in proportion to an extent.
+TEST(Scale, ASumOfManyProductsIsPlannedAtOnce) {
+  constexpr int64_t kDepth = int64_t{1} << 50;
+  Graph graph;
+  graph.set_io_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
+  const auto a = graph.tensor(Tensor_attributes().set_dim({2, kDepth}).set_stride({1, 0}));
+  const auto b = graph.tensor(Tensor_attributes().set_dim({kDepth, 2}).set_stride({0, 1}));
+  graph.matmul(a, b, Matmul_attributes())->set_output(true);
+  const auto start = std::chrono::steady_clock::now();
+  const error_t built =
+      graph.build(cpu(), {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::ALL);
+  EXPECT_TRUE(built.is_good()) << built;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
 // B108
 TEST(Scale, LongChainsRun) {
   for (const int64_t length : {60, 500}) {

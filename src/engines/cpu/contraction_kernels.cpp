@@ -5,6 +5,9 @@ namespace {
 
 /// The most products of two bytes that an int32 holds: 2^31 / 2^16.
 constexpr int64_t kMostIntegerDepth = 32768;
+/// Packing takes memory, and the list of partial sums time, in proportion to K: beyond this, the
+/// plain loops of the fallback are what is left.
+constexpr int64_t kMostDepth = int64_t{1} << 28;
 
 bool is_byte(DataType_t type) {
   return type == DataType_t::INT8 || type == DataType_t::UINT8;
@@ -55,6 +58,9 @@ engine::Verdict check_contraction(const fusion::FusionGroup& group, const Kernel
   if (is_byte(types.a) && depth > kMostIntegerDepth)
     return refuse("sums of bytes fit into 32 bits", group.anchor, input,
                   std::to_string(depth) + " products", std::to_string(kMostIntegerDepth));
+  if (depth > kMostDepth)
+    return refuse("a packed operand has a moderate depth", group.anchor, input,
+                  std::to_string(depth) + " products", std::to_string(kMostDepth));
   return engine::Verdict::yes();
 }
 
