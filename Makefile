@@ -31,8 +31,8 @@ build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: setup $(BUILD)/build.ninja
-	$(SAY) 'Building the tour'
-	@cmake --build $(BUILD) -j $(JOBS) --target example_tour
+	$(SAY) 'Building the library, the tour and the command-line tool (minutes, the first time)'
+	@cmake --build $(BUILD) -j $(JOBS) --target example_tour warploom_cli
 	$(SAY) 'The guided tour'
 	@mkdir -p out
 	@$(BUILD)/examples/example_tour --report out/tour.html --json out/tour.json

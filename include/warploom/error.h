@@ -48,6 +48,8 @@ struct [[nodiscard]] error_object {
   bool operator==(error_code_t other) const { return code == other; }
   bool operator!=(error_code_t other) const { return code != other; }
 };
+/// glibc has an error_t of its own at global scope: under `using namespace warploom;` write
+/// error_object, auto or warploom::error_t.
 using error_t = error_object;
 
 /// Prints "CODE: message".

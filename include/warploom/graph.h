@@ -43,7 +43,9 @@ namespace graph {
 
 /// A plan as `Graph::plans()` shows it.
 struct PlanInfo {
-  std::string name;  ///< identity, e.g. "cpu.gemm:tile_m=56|cpu.map"; stable across builds
+  /// Identity, e.g. "cpu.gemm:tile_m=56|cpu.map"; stable across builds. Where the steps do not tell
+  /// which operations each has, "|@hash" of that follows.
+  std::string name;
   int64_t workspace_bytes = 0;
   double predicted_microseconds = 0;
   double measured_microseconds = 0;  ///< 0 until autotune measured it
@@ -120,18 +122,21 @@ class WARPLOOM_EXPORT Graph {
   error_t build_operation_graph(handle_t handle);
   error_t build_operation_graph();
   /// Lists plans, best first, for each mode in turn. A: the cost model. B: A refined by what was
-  /// measured before. FALLBACK: the engines that take anything. Where the same plan comes from two
-  /// modes it is listed once.
+  /// measured before. FALLBACK: the engines that take anything, at any speed. OPENSOURCE adds
+  /// nothing here. Where the same plan comes from two modes it is listed once. The engine
+  /// "reference" is listed only where no other takes a group, or when it is named.
   error_t create_execution_plans(const std::vector<HeurMode_t>& modes);
-  /// Appends one plan: the engine (its index below get_engine_count, or its name) with these knobs
-  /// on every group it takes, the best candidate on the others. INVALID_VALUE for an unknown
-  /// engine, knob or value, naming the accepted ones.
+  /// Makes one plan the last of the list, at get_execution_plan_count() - 1, whether or not it was
+  /// listed before; build_plan_at_index makes it the candidate. The plan: the engine (its index
+  /// below get_engine_count, or its name) with these knobs on every group it takes, the best
+  /// candidate on the others. INVALID_VALUE for an unknown engine, knob or value, naming the
+  /// accepted ones.
   error_t create_execution_plan(int64_t engine_id,
                                 const std::unordered_map<KnobType_t, int64_t>& knobs);
   error_t create_execution_plan(const std::string& engine,
                                 const std::unordered_map<KnobType_t, int64_t>& knobs);
-  /// Appends the plan of this name (see get_plan_name). INVALID_VALUE when this graph has no such
-  /// plan.
+  /// The same for the plan of this name (see get_plan_name). INVALID_VALUE when this graph has no
+  /// such plan.
   error_t create_execution_plan_by_name(const std::string& plan_name);
   error_t get_engine_count(int64_t& count) const;
   error_t get_engine_name(int64_t engine_id, std::string& name) const;
@@ -178,7 +183,8 @@ class WARPLOOM_EXPORT Graph {
   int64_t get_autotune_workspace_size() const;
 
   // --- Filters: on existing plans (notes) or at any time before they are built (the others).
-  // Nothing lifts a bar. ---
+  // Nothing lifts a bar. They bar plans and list none: where they leave nothing of mode A, mode
+  // FALLBACK may have a plan. ---
   /// Bars every plan that lacks one of the notes.
   Graph& select_numeric_notes(const std::vector<NumericalNote_t>& notes);
   Graph& select_behavior_notes(const std::vector<BehaviorNote_t>& notes);
@@ -221,12 +227,15 @@ class WARPLOOM_EXPORT Graph {
 
   /// Times every built plan on the handle's stream (warm-up, then interleaved rounds within the
   /// budget, medians), puts the fastest first and makes it the candidate. Names, notes and times
-  /// stay with their plans. Outputs are overwritten.
+  /// stay with their plans. Outputs are overwritten. `user_implementation` is the cuDNN Frontend's,
+  /// and not looked at.
   error_t autotune(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
                    void* user_implementation = nullptr);
   error_t autotune(handle_t handle, std::unordered_map<TensorPtr, void*>& pack, void* workspace,
                    void* user_implementation = nullptr);
   error_t autotune(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                   const AutotuneOptions& options);
+  error_t autotune(handle_t handle, std::unordered_map<TensorPtr, void*>& pack, void* workspace,
                    const AutotuneOptions& options);
 
   // --- Looking inside ---

@@ -9,7 +9,8 @@
 namespace warploom {
 
 struct HandleOptions {
-  /// Unset takes a usable GPU when there is one, else the CPU.
+  /// Unset takes a usable GPU when there is one, else the CPU. This version has engines for the CPU
+  /// alone.
   std::optional<DeviceType> device;
   int ordinal = 0;
   /// The first run of every plan is repeated by the reference engine and compared; also

@@ -8,6 +8,9 @@
 
 namespace warploom {
 
+// Of the data types, tensors may have FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64 and
+// BOOLEAN in this version; validate() refuses the others by name.
+//
 // Each enumeration is listed once; names and parsing (`to_string`, `from_string`) follow from the
 // lists.
 // clang-format off

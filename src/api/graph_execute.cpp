@@ -157,4 +157,9 @@ error_t Graph::autotune(handle_t handle, UidPack& pack, void* workspace,
   return state().autotune(handle, resolver(pack), workspace, options);
 }
 
+error_t Graph::autotune(handle_t handle, TensorPack& pack, void* workspace,
+                        const AutotuneOptions& options) {
+  return state().autotune(handle, resolver(pack), workspace, options);
+}
+
 }  // namespace warploom::graph

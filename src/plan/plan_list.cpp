@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ error_t PlanList::add_engine(const std::string& name,
   if (!selection)
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             fmt::format("Engine {} takes no part of this graph; explain() has its reasons", name)};
-  append({*std::move(selection)});
+  append_last(*std::move(selection));
   return {};
 }
 
@@ -89,14 +90,14 @@ error_t PlanList::add_by_name(const std::string& name) {
     const auto partitions = survey_.resolve(takers);
     if (partitions.is_bad()) continue;
     if (auto selection = selection_by_name(partitions.value(), name)) {
-      append({*std::move(selection)});
+      append_last(*std::move(selection));
       return {};
     }
     for (Selection& selection : rank(partitions.value())) {
       const std::string full_name = plan_name(*selection.partition, selection.choices);
       if (best.empty()) best = shortened(full_name);
       if (shortened(full_name) != name) continue;
-      append({std::move(selection)});
+      append_last(std::move(selection));
       return {};
     }
   }
@@ -122,6 +123,23 @@ void PlanList::append(std::vector<Selection> selections) {
   }
 }
 
+void PlanList::append_last(Selection selection) {
+  const auto listed =
+      std::ranges::find(entries_, plan_name(*selection.partition, selection.choices),
+                        [](const auto& entry) { return entry->full_name; });
+  if (listed == entries_.end()) {
+    std::vector<Selection> selections;
+    selections.push_back(std::move(selection));
+    append(std::move(selections));
+    return;
+  }
+  const int64_t index = candidate();
+  const Entry* const chosen = index < 0 ? nullptr : &entry(index);
+  std::rotate(listed, listed + 1, entries_.end());
+  for (int64_t i = 0; chosen && i < size(); ++i)
+    if (&entry(i) == chosen) candidate_.store(i, std::memory_order_release);
+}
+
 void PlanList::bar_if(const std::function<bool(const graph::PlanInfo&)>& is_barred,
                       const std::string& reason) {
   for (int64_t index = 0; index < size(); ++index)
@@ -143,17 +161,31 @@ std::string PlanList::bar_of(const Entry& entry, const Limits& limits) const {
 }
 
 error_t PlanList::check_support(const Limits& limits) const {
-  constexpr size_t kMostReasons = 8;
-  std::string reasons = entries_.empty() ? "\n  no plan is listed" : "";
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const std::string bar = bar_of(*entries_[i], limits);
-    if (bar.empty()) return {};
-    if (i < kMostReasons) reasons += fmt::format("\n  {}: {}", entries_[i]->name, bar);
+  struct Bar {
+    size_t plans = 0;
+    std::string first;  ///< name of the first plan that it keeps from running
+  };
+  std::map<std::string, Bar> bars;
+  for (const auto& entry : entries_) {
+    const std::string reason = bar_of(*entry, limits);
+    if (reason.empty()) return {};
+    Bar& bar = bars[reason];
+    if (bar.plans++ == 0) bar.first = entry->name;
   }
-  if (entries_.size() > kMostReasons)
-    reasons += fmt::format("\n  and {} more", entries_.size() - kMostReasons);
-  return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
-          "No execution plans support the graph:" + reasons};
+  constexpr size_t kMostReasons = 8;
+  std::string text =
+      fmt::format("No execution plans support the graph; {} listed", entries_.size());
+  size_t shown = 0;
+  for (const auto& [reason, bar] : bars) {
+    if (shown++ == kMostReasons) break;
+    text += bar.plans == 1
+                ? fmt::format("\n  {}: {}", bar.first, reason)
+                : fmt::format("\n  {} plans, {} among them: {}", bar.plans, bar.first, reason);
+  }
+  if (bars.size() > kMostReasons)
+    text += fmt::format("\n  and {} more reasons", bars.size() - kMostReasons);
+  text += "\nHeurMode_t::FALLBACK lists plans of the engines that take anything";
+  return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, std::move(text)};
 }
 
 error_t PlanList::check_index(int64_t index) const {

@@ -91,7 +91,10 @@ class PlanList {
     mutable std::atomic<bool> is_verified = false;
   };
 
+  /// Those that are not listed yet.
   void append(std::vector<Selection> selections);
+  /// Moves a plan that is listed to the end: what was asked for by name is always the last.
+  void append_last(Selection selection);
   std::string bar_of(const Entry& entry, const Limits& limits) const;
   error_t build_entry(Entry& entry, const Limits& limits);
   void build_all(const Limits& limits, bool in_parallel);

@@ -418,5 +418,21 @@ TEST(Explain, NamesRefusals) {
   EXPECT_NE(text.find("nothing is good enough"), std::string::npos) << text;
 }
 
+TEST(Plans, WhatIsAskedForByNameIsTheLastOfTheList) {
+  ScriptedGraph scripted("pinned");
+  ASSERT_TRUE(scripted.graph.build(cpu(), {HeurMode_t::A, HeurMode_t::FALLBACK}).is_good());
+  std::string first;
+  ASSERT_TRUE(scripted.graph.get_plan_name_at_index(0, first).is_good());
+  const int64_t count = scripted.graph.get_execution_plan_count();
+  ASSERT_GT(count, 1);
+  ASSERT_TRUE(scripted.graph.create_execution_plan_by_name(first).is_good());
+  EXPECT_EQ(scripted.graph.get_execution_plan_count(), count);
+  std::string last, candidate;
+  ASSERT_TRUE(scripted.graph.get_plan_name_at_index(count - 1, last).is_good());
+  EXPECT_EQ(last, first);
+  ASSERT_TRUE(scripted.graph.get_plan_name(candidate).is_good());
+  EXPECT_EQ(candidate, first);  // the candidate moved with its plan
+}
+
 }  // namespace
 }  // namespace warploom::graph
