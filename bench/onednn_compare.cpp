@@ -367,7 +367,7 @@ int main(int argc, char** argv) {
     agree &= bench::race(work.title, work.flops, work.runners, seconds);
   };
   try {
-    run([] { return convolution("a photograph", 1, 3, 240, 32); }, "photograph");
+    run([] { return convolution("a photograph", 1, 3, 240, 8); }, "photograph");
     run([] { return convolution("a batch", 16, 64, 56, 128); }, "convolution");
     run([] { return matmul_chain(16, 512, 512, 1024); }, "matmul");
     run([] { return attention(4, 16, 1024, 64); }, "attention");
