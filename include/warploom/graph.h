@@ -126,17 +126,16 @@ class WARPLOOM_EXPORT Graph {
   /// nothing here. Where the same plan comes from two modes it is listed once. The engine
   /// "reference" is listed only where no other takes a group, or when it is named.
   error_t create_execution_plans(const std::vector<HeurMode_t>& modes);
-  /// Makes one plan the last of the list, at get_execution_plan_count() - 1, whether or not it was
-  /// listed before; build_plan_at_index makes it the candidate. The plan: the engine (its index
-  /// below get_engine_count, or its name) with these knobs on every group it takes, the best
-  /// candidate on the others. INVALID_VALUE for an unknown engine, knob or value, naming the
-  /// accepted ones.
+  /// Appends one plan, unless it is listed already: the engine (its index below get_engine_count,
+  /// or its name) with these knobs on every group it takes, the best candidate on the others.
+  /// INVALID_VALUE for an unknown engine, knob or value, naming the accepted ones.
   error_t create_execution_plan(int64_t engine_id,
                                 const std::unordered_map<KnobType_t, int64_t>& knobs);
   error_t create_execution_plan(const std::string& engine,
                                 const std::unordered_map<KnobType_t, int64_t>& knobs);
-  /// The same for the plan of this name (see get_plan_name). INVALID_VALUE when this graph has no
-  /// such plan.
+  /// Makes the plan of this name (see get_plan_name) the last of the list, at
+  /// get_execution_plan_count() - 1, whether or not it was listed before; build_plan_at_index makes
+  /// it the candidate. INVALID_VALUE when this graph has no such plan.
   error_t create_execution_plan_by_name(const std::string& plan_name);
   error_t get_engine_count(int64_t& count) const;
   error_t get_engine_name(int64_t engine_id, std::string& name) const;

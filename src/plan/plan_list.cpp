@@ -77,7 +77,7 @@ error_t PlanList::add_engine(const std::string& name,
   if (!selection)
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             fmt::format("Engine {} takes no part of this graph; explain() has its reasons", name)};
-  append_last(*std::move(selection));
+  append({*std::move(selection)});
   return {};
 }
 
