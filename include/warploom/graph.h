@@ -22,6 +22,7 @@
 
 #include <warploom/error.h>
 #include <warploom/handle.h>
+#include <warploom/kernel_cache.h>
 #include <warploom/knob.h>
 #include <warploom/ops/operation.h>
 #include <warploom/tensor.h>
@@ -32,9 +33,6 @@ namespace ir {
 struct FrozenGraph;
 }
 
-/// Kernels shared between graphs of one key and different shapes. In this version: accepted, and
-/// refused by validate().
-class KernelCache;
 /// A device to build for where it is not present. In this version: accepted, and refused by the
 /// calls that need it.
 class DeviceProperties;
@@ -60,6 +58,15 @@ struct PlanInfo {
 struct AutotuneOptions {
   /// Measuring ends once this is spent; every plan is measured at least once.
   std::chrono::milliseconds budget{1000};
+};
+
+struct DeserializeOptions {
+  /// Loading a kernel runs code out of the container: only from a source you trust. With false the
+  /// kernels are built anew from the graph.
+  bool trust_payload = true;
+  /// Where the container is of another library version or device, the graph in it is planned anew
+  /// instead of an error.
+  bool rebuild_if_unsuitable = false;
 };
 
 class WARPLOOM_EXPORT Graph {
@@ -178,6 +185,10 @@ class WARPLOOM_EXPORT Graph {
   int64_t get_workspace_size() const;
   error_t get_workspace_size_plan_at_index(int64_t index, int64_t& bytes) const;
   int64_t get_workspace_size_plan_at_index(int64_t index) const;
+  /// For other shapes than the described ones; see execute() with overrides.
+  error_t get_workspace_size(int64_t& bytes, const std::vector<int64_t>& override_uids,
+                             const std::vector<std::vector<int64_t>>& override_shapes,
+                             const std::vector<std::vector<int64_t>>& override_strides) const;
   /// The most that any built plan needs.
   int64_t get_autotune_workspace_size() const;
 
@@ -212,7 +223,12 @@ class WARPLOOM_EXPORT Graph {
                   int64_t workspace_bytes) const;
   /// Pointers in the order of get_variant_pack_uids_sorted().
   error_t execute(handle_t handle, void** sorted_pointers, int count, void* workspace) const;
-  /// With other shapes for some tensors. GRAPH_NOT_SUPPORTED in this version.
+  /// With other dims and strides for the tensors of `override_uids`, of a graph with
+  /// set_override_shape_enabled(true). The plan is bound to them during the call, microseconds, and
+  /// nothing is built. Virtual tensors follow by inference; a stored tensor that is not listed
+  /// keeps its shape. Dims declared as 1 stay 1: what broadcasts is part of the plan. INVALID_VALUE
+  /// or SHAPE_DEDUCTION_FAILED names the tensor, found and accepted. The workspace must have the
+  /// bytes that get_workspace_size() gives for the same overrides.
   error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
                   const std::vector<int64_t>& override_uids,
                   const std::vector<std::vector<int64_t>>& override_shapes,
@@ -221,6 +237,11 @@ class WARPLOOM_EXPORT Graph {
                                 void* workspace, int64_t index) const;
   error_t execute_plan_at_index(handle_t handle, std::unordered_map<int64_t, void*>& pack,
                                 void* workspace, int64_t index) const;
+  error_t execute_plan_at_index(handle_t handle, std::unordered_map<int64_t, void*>& pack,
+                                void* workspace, int64_t index,
+                                const std::vector<int64_t>& override_uids,
+                                const std::vector<std::vector<int64_t>>& override_shapes,
+                                const std::vector<std::vector<int64_t>>& override_strides) const;
   /// The uids that execute asks for, ascending.
   std::vector<int64_t> get_variant_pack_uids_sorted() const;
 
@@ -248,8 +269,9 @@ class WARPLOOM_EXPORT Graph {
   /// The description that plans are made from: tensor and node tables with everything inferred.
   /// Null before build_operation_graph().
   std::shared_ptr<const ir::FrozenGraph> frozen() const;
-  /// A hash of the description; the same in every process and build of one version. Fixed from
-  /// build_operation_graph on.
+  /// A hash of the description, without dims and strides of tensors where dynamic shapes are
+  /// enabled; the same in every process and build of one version. Fixed from build_operation_graph
+  /// on.
   size_t key() const;
   error_t query_tensor_attributes_of_uid(int64_t uid, Tensor_attributes& attributes) const;
 
@@ -258,9 +280,15 @@ class WARPLOOM_EXPORT Graph {
   /// Replaces this graph by the one described. UNSUPPORTED_GRAPH_FORMAT names the path of what is
   /// wrong.
   error_t from_json(const std::string& text);
-  /// Binary plans. GRAPH_NOT_SUPPORTED in this version.
+  /// The candidate as a binary container: the graph, the plan's name, and the kernels where
+  /// building them costs time.
   error_t serialize(std::vector<uint8_t>& data) const;
+  /// Replaces this graph by the one in the container, with its plan built as the candidate.
+  /// UNSUPPORTED_GRAPH_FORMAT says what is wrong with the data: foreign, damaged, or of another
+  /// version or device.
   error_t deserialize(handle_t handle, const std::vector<uint8_t>& data);
+  error_t deserialize(handle_t handle, const std::vector<uint8_t>& data,
+                      const DeserializeOptions& options);
   error_t warmup(handle_t handle);
 
   // --- CUDA graphs; GRAPH_NOT_SUPPORTED in this version ---

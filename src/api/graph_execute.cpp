@@ -123,6 +123,19 @@ error_t Graph::execute(handle_t, UidPack&, void*, const std::vector<int64_t>&,
   return not_supported("execute with other shapes");
 }
 
+error_t Graph::execute_plan_at_index(handle_t, UidPack&, void*, int64_t,
+                                     const std::vector<int64_t>&,
+                                     const std::vector<std::vector<int64_t>>&,
+                                     const std::vector<std::vector<int64_t>>&) const {
+  return not_supported("execute with other shapes");
+}
+
+error_t Graph::get_workspace_size(int64_t&, const std::vector<int64_t>&,
+                                  const std::vector<std::vector<int64_t>>&,
+                                  const std::vector<std::vector<int64_t>>&) const {
+  return not_supported("get_workspace_size for other shapes");
+}
+
 error_t Graph::execute_plan_at_index(handle_t handle, TensorPack& pack, void* workspace,
                                      int64_t index) const {
   CHECK_WARPLOOM_ERROR(state().need_plans("execute_plan_at_index", Code::GRAPH_EXECUTION_FAILED));

@@ -82,6 +82,9 @@ error_t Graph::serialize(std::vector<uint8_t>&) const {
 error_t Graph::deserialize(handle_t, const std::vector<uint8_t>&) {
   return not_supported("deserialize");
 }
+error_t Graph::deserialize(handle_t, const std::vector<uint8_t>&, const DeserializeOptions&) {
+  return not_supported("deserialize");
+}
 error_t Graph::warmup(handle_t) {
   return not_supported("warmup");
 }
