@@ -1,5 +1,6 @@
 #include <cmath>
 #include <random>
+#include <string>
 
 #include "cpu_kernels/elements_reference.h"
 #include "cpu_kernels/guarded.h"
@@ -58,15 +59,10 @@ struct Matrix {
   PackSource source() const { return {origin, type, rows, columns, row_stride, column_stride}; }
 };
 
-struct Problem {
-  int m;
-  int64_t n, k;
-  bool accumulate;
-};
-
-/// C = A B (+ C) on one row strip, all panels; compares with the sum in double.
-void check(const GemmKernels& gemm, const Matrix& a, const Matrix& b, bool accumulate,
-           double tolerance) {
+/// C = A B (+ C) on one row strip, the columns of `shape` of all panels; compares with the sum in
+/// double. C need not be aligned.
+void check(const GemmKernels& gemm, const GemmShape& shape, const Matrix& a, const Matrix& b,
+           bool accumulate, double tolerance) {
   const int64_t m = a.rows, n = b.columns, k = a.columns, steps = gemm.k_steps(k);
   const int64_t panels = (n + gemm.nr - 1) / gemm.nr;
   const int64_t panel_bytes = steps * gemm.step_bytes();
@@ -75,15 +71,15 @@ void check(const GemmKernels& gemm, const Matrix& a, const Matrix& b, bool accum
   Guarded<char> packed_b(static_cast<size_t>(panels * panel_bytes), 64);
   gemm.pack_a(a.source(), packed_a.data(), a_stride);
   gemm.pack_b(b.source(), packed_b.data(), panel_bytes);
-  const int64_t c_stride = gemm.nr * gemm.c_bytes;
+  const int64_t c_stride = (shape.nr + 1) * gemm.c_bytes;
   for (int64_t panel = 0; panel < panels; ++panel) {
-    Guarded<char> c(static_cast<size_t>(m * c_stride), 64);
+    Guarded<char> c(static_cast<size_t>((m * (shape.nr + 1) - 1) * gemm.c_bytes));
     const DataType_t c_type = gemm.c_bytes == 8 ? DataType_t::DOUBLE
                               : gemm.a_bytes == 2 && gemm.a_type == DataType_t::NOT_SET
                                   ? DataType_t::INT32
                                   : DataType_t::FLOAT;
     if (accumulate) {
-      for (int64_t i = 0; i < m * gemm.nr; ++i) {
+      for (int64_t i = 0; i < m * (shape.nr + 1) - 1; ++i) {
         write_element(c.data() + i * gemm.c_bytes, c_type, 3.0);
       }
     }
@@ -95,10 +91,16 @@ void check(const GemmKernels& gemm, const Matrix& a, const Matrix& b, bool accum
     tile.c_row_stride = c_stride;
     tile.k_steps = steps;
     tile.accumulate = accumulate ? 1 : 0;
-    gemm.run(static_cast<int>(m), tile);
+    const auto gap = [&](int64_t i) {  // between rows of C
+      return std::string(c.data() + i * c_stride + shape.nr * gemm.c_bytes,
+                         static_cast<size_t>(gemm.c_bytes));
+    };
+    const std::string untouched = m > 1 ? gap(0) : "";
+    shape.run(static_cast<int>(m), tile);
     ASSERT_TRUE(c.front_untouched());
+    for (int64_t i = 0; i + 1 < m; ++i) ASSERT_EQ(gap(i), untouched);
     for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < gemm.nr; ++j) {
+      for (int64_t j = 0; j < shape.nr; ++j) {
         double expected = accumulate ? 3.0 : 0.0, magnitude = std::fabs(expected);
         const int64_t column = panel * gemm.nr + j;
         for (int64_t l = 0; column < n && l < k; ++l) {
@@ -120,22 +122,27 @@ double tolerance_of(const GemmKernels& gemm, int64_t k) {
   return terms * 0x1p-23;
 }
 
-void check_all(const GemmKernels& gemm, DataType_t type) {
-  if (!gemm) GTEST_SKIP() << "this level has no such kernel";
+void check_shape(const GemmKernels& gemm, const GemmShape& shape, DataType_t type) {
   std::mt19937 random(7);
-  for (int m = 1; m <= gemm.mr; ++m) {
+  for (int m = 1; m <= shape.mr; ++m) {
     for (int64_t k : {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 64}) {
       const int64_t n = 1 + (m * 7 + k * 3) % (2 * gemm.nr);
       const Matrix a(type, m, k, k + 1, 1, random), b(type, k, n, n, 1, random);
-      check(gemm, a, b, (m + k) % 2 == 0, tolerance_of(gemm, k));
+      check(gemm, shape, a, b, (m + k) % 2 == 0, tolerance_of(gemm, k));
       if (testing::Test::HasFatalFailure()) return;
     }
   }
   for (int64_t n = 1; n <= 2 * gemm.nr; ++n) {  // every remainder of N
-    const Matrix a(type, gemm.mr, 5, 5, 1, random), b(type, 5, n, n + 2, 1, random);
-    check(gemm, a, b, false, tolerance_of(gemm, 5));
+    const Matrix a(type, shape.mr, 5, 5, 1, random), b(type, 5, n, n + 2, 1, random);
+    check(gemm, shape, a, b, false, tolerance_of(gemm, 5));
     if (testing::Test::HasFatalFailure()) return;
   }
+}
+
+void check_all(const GemmKernels& gemm, DataType_t type) {
+  if (!gemm) GTEST_SKIP() << "this level has no such kernel";
+  check_shape(gemm, gemm, type);
+  check_shape(gemm, gemm.narrow, type);
 }
 
 void check_strides(const GemmKernels& gemm, DataType_t type) {
@@ -152,9 +159,21 @@ void check_strides(const GemmKernels& gemm, DataType_t type) {
           Strides{0, 1}, Strides{1, 0}, Strides{0, 0}, Strides{1, -k}}) {
       const Matrix a(type, m, k, sa.row, sa.column, random),
           b(type, k, n, sb.row, sb.column, random);
-      check(gemm, a, b, false, tolerance_of(gemm, k));
+      check(gemm, gemm, a, b, false, tolerance_of(gemm, k));
       if (testing::Test::HasFatalFailure()) return;
     }
+  }
+}
+
+TEST_P(GemmTest, NarrowIsHalfAPanel) {
+  for (const GemmKernels* gemm :
+       {&table().gemm_float, &table().gemm_bfloat16, &table().gemm_int16, &table().gemm_double}) {
+    if (!*gemm) continue;
+    EXPECT_EQ(gemm->narrow.nr * 2, gemm->nr);
+    EXPECT_EQ(&gemm->shape_for(1), &gemm->narrow);
+    EXPECT_EQ(&gemm->shape_for(gemm->narrow.nr), &gemm->narrow);
+    EXPECT_EQ(&gemm->shape_for(gemm->narrow.nr + 1), gemm);
+    EXPECT_EQ(&gemm->shape_for(gemm->nr), gemm);
   }
 }
 
@@ -193,13 +212,12 @@ TEST_P(GemmTest, DoubleStrides) {
 }
 
 // A batch sums over several pieces of A and B; pieces of B need not touch.
-TEST_P(GemmTest, Batch) {
-  const GemmKernels& gemm = table().gemm_float;
+void check_batch(const GemmKernels& gemm, const GemmShape& shape) {
   const int64_t k = 5, batch = 3, a_batch = 7, b_batch = 6;
-  for (int m = 1; m <= gemm.mr; ++m) {
+  for (int m = 1; m <= shape.mr; ++m) {
     std::vector<float> a(static_cast<size_t>(m * 40 + 40));
     Guarded<float> b(static_cast<size_t>(((batch - 1) * b_batch + k) * gemm.nr), 64);
-    Guarded<float> c(static_cast<size_t>(m * gemm.nr), 64);
+    Guarded<float> c(static_cast<size_t>(m * shape.nr));
     for (size_t i = 0; i < a.size(); ++i)
       a[i] = static_cast<float>(static_cast<int>(i * 7 % 23) - 11);
     for (size_t i = 0; i < b.size(); ++i)
@@ -211,12 +229,12 @@ TEST_P(GemmTest, Batch) {
     tile.b = b.data();
     tile.b_batch_stride = b_batch * gemm.nr * 4;
     tile.c = c.data();
-    tile.c_row_stride = gemm.nr * 4;
+    tile.c_row_stride = shape.nr * 4;
     tile.k_steps = k;
     tile.batch = batch;
-    gemm.run(m, tile);
+    shape.run(m, tile);
     for (int i = 0; i < m; ++i) {
-      for (int j = 0; j < gemm.nr; ++j) {
+      for (int j = 0; j < shape.nr; ++j) {
         double expected = 0.0;
         for (int64_t t = 0; t < batch; ++t) {
           for (int64_t l = 0; l < k; ++l) {
@@ -224,24 +242,29 @@ TEST_P(GemmTest, Batch) {
                         b[static_cast<size_t>((t * b_batch + l) * gemm.nr + j)];
           }
         }
-        ASSERT_EQ(c[static_cast<size_t>(i * gemm.nr + j)], expected);  // integers: exact
+        ASSERT_EQ(c[static_cast<size_t>(i * shape.nr + j)], expected);  // integers: exact
       }
     }
     tile.batch = 0;
-    gemm.run(m, tile);
-    for (int i = 0; i < m * gemm.nr; ++i) ASSERT_EQ(c[static_cast<size_t>(i)], 0.0f);
+    shape.run(m, tile);
+    for (int i = 0; i < m * shape.nr; ++i) ASSERT_EQ(c[static_cast<size_t>(i)], 0.0f);
   }
 }
 
-// A row's bits depend neither on how many rows are computed with it nor on how K is split.
-TEST_P(GemmTest, SameBitsForEverySplit) {
-  const GemmKernels& gemm = table().gemm_float;
+TEST_P(GemmTest, Batch) {
+  check_batch(table().gemm_float, table().gemm_float);
+  check_batch(table().gemm_float, table().gemm_float.narrow);
+}
+
+// A row's bits depend neither on how many rows or columns are computed with it nor on how K is
+// split.
+void check_splits(const GemmKernels& gemm, const GemmShape& shape) {
   std::mt19937 random(3);
   const int64_t k = 100;
   const Matrix a(DataType_t::FLOAT, gemm.mr, k, k, 1, random);
   const Matrix b(DataType_t::FLOAT, k, gemm.nr, gemm.nr, 1, random);
   Guarded<float> whole(static_cast<size_t>(gemm.mr * gemm.nr), 64);
-  Guarded<float> part(static_cast<size_t>(gemm.mr * gemm.nr), 64);
+  Guarded<float> part(static_cast<size_t>(shape.nr));
   Guarded<char> panel(static_cast<size_t>(k * gemm.step_bytes()), 64);
   gemm.pack_b(b.source(), panel.data(), k * gemm.step_bytes());
   GemmTile tile;
@@ -257,15 +280,84 @@ TEST_P(GemmTest, SameBitsForEverySplit) {
     piece.c = part.data();
     piece.a = a.origin + row * k * 4;
     piece.k_steps = 33;
-    gemm.run(1, piece);
+    shape.run(1, piece);
     piece.a = a.origin + (row * k + 33) * 4;
     piece.b = panel.data() + 33 * gemm.step_bytes();
     piece.k_steps = k - 33;
     piece.accumulate = 1;
-    gemm.run(1, piece);
+    shape.run(1, piece);
     ASSERT_EQ(std::memcmp(part.data(), whole.data() + row * gemm.nr,
-                          static_cast<size_t>(gemm.nr) * sizeof(float)),
+                          static_cast<size_t>(shape.nr) * sizeof(float)),
               0);
+  }
+}
+
+TEST_P(GemmTest, SameBitsForEverySplit) {
+  check_splits(table().gemm_float, table().gemm_float);
+  check_splits(table().gemm_float, table().gemm_float.narrow);
+}
+
+// Bias and clips come after all else, also after what C held; NaN passes through the clips.
+void check_finish(const GemmKernels& gemm, const GemmShape& shape) {
+  constexpr int64_t k = 4;  // of bfloat16 two steps, else four
+  const int64_t steps = gemm.k_steps(k);
+  for (int m = 1; m <= shape.mr; ++m) {
+    for (int variant = 0; variant < 4; ++variant) {
+      const bool clips = variant % 2 != 0, accumulates = variant >= 2;
+      std::vector<float> a(static_cast<size_t>(m * k));
+      for (size_t i = 0; i < a.size(); ++i)
+        a[i] = static_cast<float>(static_cast<int>(i * 5 % 13) - 6);
+      std::vector<float> b(static_cast<size_t>(k * gemm.nr));
+      for (size_t i = 0; i < b.size(); ++i)
+        b[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
+      Guarded<char> packed_a(static_cast<size_t>(m * steps * gemm.k_per_step * gemm.a_bytes));
+      Guarded<char> panel(static_cast<size_t>(steps * gemm.step_bytes()), 64);
+      gemm.pack_a({a.data(), DataType_t::FLOAT, m, k, k, 1}, packed_a.data(),
+                  steps * gemm.k_per_step * gemm.a_bytes);
+      gemm.pack_b({b.data(), DataType_t::FLOAT, k, gemm.nr, gemm.nr, 1}, panel.data(),
+                  steps * gemm.step_bytes());
+      Guarded<float> bias(static_cast<size_t>(shape.nr)), c(static_cast<size_t>(m * shape.nr));
+      for (int j = 0; j < shape.nr; ++j) bias[static_cast<size_t>(j)] = static_cast<float>(j) - 3;
+      bias[1] = std::nanf("");
+      bias[2] = INFINITY;
+      for (size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i % 5);
+      GemmTile tile;
+      tile.a = packed_a.data();
+      tile.a_row_stride = steps * gemm.k_per_step * gemm.a_bytes;
+      tile.b = panel.data();
+      tile.c = c.data();
+      tile.c_row_stride = shape.nr * 4;
+      tile.k_steps = steps;
+      tile.accumulate = accumulates ? 1 : 0;
+      tile.bias = bias.data();
+      if (clips) tile.lower = -2, tile.upper = 30;
+      shape.run(m, tile);
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < shape.nr; ++j) {
+          const auto at = static_cast<size_t>(i * shape.nr + j);
+          double expected = bias[static_cast<size_t>(j)];
+          if (accumulates) expected += static_cast<double>(at % 5);
+          for (int64_t l = 0; l < k; ++l)
+            expected += static_cast<double>(a[static_cast<size_t>(i * k + l)]) *
+                        b[static_cast<size_t>(l * gemm.nr + j)];
+          if (clips && expected < -2) expected = -2;
+          if (clips && expected > 30) expected = 30;
+          if (std::isnan(expected))
+            ASSERT_TRUE(std::isnan(c[at])) << m << " " << variant << " " << i << " " << j;
+          else
+            ASSERT_EQ(c[at], expected) << m << " " << variant << " " << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GemmTest, Finish) {
+  EXPECT_TRUE(table().gemm_float.finishes);
+  for (const GemmKernels* gemm : {&table().gemm_float, &table().gemm_bfloat16}) {
+    if (!*gemm || gemm->kernels == nullptr) continue;
+    check_finish(*gemm, *gemm);
+    check_finish(*gemm, gemm->narrow);
   }
 }
 

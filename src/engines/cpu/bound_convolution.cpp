@@ -66,7 +66,7 @@ void BoundConvolution::bind(std::shared_ptr<const ConvolutionProgram> program,
                        static_cast<double>(divide_up(most_columns, kernels.mr) * kernels.mr);
   work_.efficiency =
       0.9 * strip * static_cast<double>(p.group_outputs) /
-      static_cast<double>(std::max<int64_t>(round_up(p.group_outputs, kernels.nr), 1));
+      static_cast<double>(std::max<int64_t>(round_up(p.group_outputs, kernels.narrow.nr), 1));
   work_.interpreted =
       outputs * base_->epilogue.program.view().instruction_count +
       static_cast<double>(p.taps() * channels_) * static_cast<double>(p.groups * p.group_outputs);
@@ -252,7 +252,7 @@ void BoundConvolution::multiply(const Launch& launch, const Product& product) co
 bool BoundConvolution::has_special_filter(const Launch& launch, const Product& product) const {
   const std::byte* flags = launch.workspace + flags_offset_ + product.group * panels_ +
                            product.column / base_->kernels->nr;
-  return std::any_of(flags, flags + product.panels,
+  return std::any_of(flags, flags + divide_up(product.columns, base_->kernels->nr),
                      [](std::byte flag) { return flag != std::byte{0}; });
 }
 
@@ -262,6 +262,7 @@ void BoundConvolution::multiply_inside(const Product& product) const {
   const GemmKernels& kernels = *base_->kernels;
   const PixelBlock b = block(product.task.batch);
   const int64_t tap_bytes = channels_ / kernels.k_per_step * kernels.step_bytes();
+  const int64_t panels = divide_up(product.columns, kernels.nr);
   const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
   GemmTile call;
   call.k_steps = channels_ / kernels.k_per_step;
@@ -272,7 +273,7 @@ void BoundConvolution::multiply_inside(const Product& product) const {
     const std::byte* row =
         product.a.a + at / b.columns * layout_of_a_.row + at % b.columns * layout_of_a_.pixel;
     std::byte* tile = product.tile + r * product.tile_stride;
-    std::memset(tile, 0, static_cast<size_t>(product.panels * panel_bytes));
+    std::memset(tile, 0, static_cast<size_t>(panels * panel_bytes));
     for (int64_t tap = 0; tap < p.taps(); ++tap) {
       const int64_t position[3] = {tap / (p.window[1] * p.window[2]),
                                    tap / p.window[2] % p.window[1], tap % p.window[2]};
@@ -285,7 +286,7 @@ void BoundConvolution::multiply_inside(const Product& product) const {
       }
       if (!is_inside) continue;
       call.a = a;
-      for (int64_t panel = 0; panel < product.panels; ++panel) {
+      for (int64_t panel = 0; panel < panels; ++panel) {
         call.b = product.panel + panel * panel_stride_ + tap * tap_bytes;
         call.c = tile + panel * panel_bytes;
         kernels.run(1, call);

@@ -100,10 +100,10 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
 
   const double tile_rows = static_cast<double>(round_up(divide_up(rows_, blocks_), kernels.mr)) *
                            static_cast<double>(blocks_);
-  work_.efficiency = 0.9 * static_cast<double>(std::max<int64_t>(rows_, 1)) /
-                     std::max(tile_rows, 1.0) *
-                     static_cast<double>(std::max<int64_t>(columns_, 1)) /
-                     static_cast<double>(std::max<int64_t>(round_up(columns_, kernels.nr), 1));
+  work_.efficiency =
+      0.9 * static_cast<double>(std::max<int64_t>(rows_, 1)) / std::max(tile_rows, 1.0) *
+      static_cast<double>(std::max<int64_t>(columns_, 1)) /
+      static_cast<double>(std::max<int64_t>(round_up(columns_, kernels.narrow.nr), 1));
   const double elements =
       static_cast<double>(batches_) * static_cast<double>(rows_) * static_cast<double>(columns_);
   work_.interpreted =

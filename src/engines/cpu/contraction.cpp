@@ -112,7 +112,7 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
   const int64_t parts = divide_up(run, tile.rows);
   const int64_t step = parts == 1 ? run * std::max<int64_t>(tile.rows / run, 1) : run;
   for (product.column = begin; product.column < end; product.column += tile.columns) {
-    const int64_t columns = std::min<int64_t>(tile.columns, end - product.column);
+    product.columns = std::min<int64_t>(tile.columns, end - product.column);
     product.panel = b_panel(launch, slot, product.column / base_->kernels->nr);
     for (int64_t first = 0; first < rows.rows; first += step) {
       const int64_t here = std::min(rows.rows - first, step);
@@ -122,15 +122,15 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
         for (; product.row < stop; product.row += product.rows) {
           product.rows =
               std::min(stop - product.row, epilogue_.rows_in_one_tile(rows.row + product.row));
-          run_tile(launch, product, columns, {row_index, column_index}, worker);
+          run_tile(launch, product, {row_index, column_index}, worker);
         }
       }
     }
   }
 }
 
-void BoundContraction::run_tile(const Launch& launch, Product& product, int64_t columns,
-                                TaskIndex task, int worker) const {
+void BoundContraction::run_tile(const Launch& launch, Product& product, TaskIndex task,
+                                int worker) const {
   const GemmKernels& kernels = *base_->kernels;
   std::byte* scratch = launch.workspace + tiles_offset_ + worker * tiles_stride_;
   const RunContext context{base_->machine.kernels, launch.pointers, launch.workspace, scratch};
@@ -144,22 +144,22 @@ void BoundContraction::run_tile(const Launch& launch, Product& product, int64_t 
   sums.data = product.tile;
   sums.column_stride = 1;
   product.tile_stride = sums.row_stride * kernels.c_bytes;
-  product.panels = divide_up(columns, kernels.nr);
   multiply(launch, product);
   epilogue_.run_tile(context,
                      {product.task.row + product.row, product.rows,
-                      product.group * group_columns_ + product.column, columns},
+                      product.group * group_columns_ + product.column, product.columns},
                      task, &sums);
 }
 
 void BoundContraction::multiply(const Launch&, const Product& product) const {
   const GemmKernels& kernels = *base_->kernels;
   const RowSource& a = product.a;
+  const int64_t panels = divide_up(product.columns, kernels.nr);
   const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
   if (steps_.empty())
     for (int64_t r = 0; r < product.rows; ++r)
       std::memset(product.tile + r * product.tile_stride, 0,
-                  static_cast<size_t>(product.panels * panel_bytes));
+                  static_cast<size_t>(panels * panel_bytes));
 
   GemmTile call;
   call.a_row_stride = a.row_stride;
@@ -169,21 +169,22 @@ void BoundContraction::multiply(const Launch&, const Product& product) const {
     call.b_batch_stride = step.k_steps * kernels.step_bytes();
     call.k_steps = step.k_steps;
     call.batch = step.batch;
-    for (int64_t p = 0; p < product.panels; ++p) {
+    for (int64_t p = 0; p < panels; ++p) {
+      const GemmShape& shape = kernels.shape_for(product.columns - p * kernels.nr);
       call.b = product.panel + p * panel_stride_ + step.b_offset;
       // Strips of nearly equal height, none across the end of a run.
       for (int64_t r = 0; r < product.rows;) {
         const int64_t at = product.row + r;
         const int64_t within = at % a.run_length;
         const int64_t left = std::min(product.rows - r, a.run_length - within);
-        const int64_t strips = divide_up(left, kernels.mr);
+        const int64_t strips = divide_up(left, shape.mr);
         const std::byte* source =
             a.a + at / a.run_length * a.run_stride + within * a.row_stride + step.a_offset;
         for (int64_t s = 0, done = 0; s < strips; ++s) {
           const int64_t next = left * (s + 1) / strips;
           call.a = source + done * a.row_stride;
           call.c = product.tile + (r + done) * product.tile_stride + p * panel_bytes;
-          kernels.run(static_cast<int>(next - done), call);
+          shape.run(static_cast<int>(next - done), call);
           done = next;
         }
         r += left;

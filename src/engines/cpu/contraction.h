@@ -94,13 +94,13 @@ class BoundContraction : public CpuBoundKernel {
   /// The slot of B for a task and a group.
   virtual int64_t slot_of_b(const RowTask& task, int64_t group) const = 0;
 
-  /// Rows [row, row + rows) of the task times `panels` panels of a group's B from `column` on, into
-  /// a tile of sums.
+  /// Rows [row, row + rows) of the task times `columns` columns of a group's B from `column` on,
+  /// into a tile of sums.
   struct Product {
     RowTask task;
     RowSource a;
     int64_t group = 0, row = 0, rows = 0;
-    int64_t column = 0, panels = 0;
+    int64_t column = 0, columns = 0;
     const std::byte* panel = nullptr;
     std::byte* tile = nullptr;
     int64_t tile_stride = 0;  ///< bytes
@@ -132,8 +132,7 @@ class BoundContraction : public CpuBoundKernel {
 
  private:
   void run_task(const Launch& launch, int64_t row_index, int64_t column_index, int worker) const;
-  void run_tile(const Launch& launch, Product& product, int64_t columns, TaskIndex task,
-                int worker) const;
+  void run_tile(const Launch& launch, Product& product, TaskIndex task, int worker) const;
 
   int64_t b_offset_ = 0, a_scratch_offset_ = 0, tiles_offset_ = 0, tiles_stride_ = 0;
   int64_t sums_offset_ = 0;  // within a thread's tiles; where the program loads the sums

@@ -1,3 +1,6 @@
+#include <type_traits>
+#include <utility>
+
 #include "engines/cpu/kernels/levels.h"
 #include "engines/cpu/kernels/pack.h"
 #include "engines/cpu/kernels/simd.h"
@@ -8,21 +11,27 @@
 extern "C" {
 #if defined(__AVX512F__)
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_float[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512_float_narrow[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_int16[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512_int16_narrow[];
 #elif defined(__AVX2__)
 extern const warploom::cpu::GemmKernel warploom_gemm_avx2_float[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx2_float_narrow[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx2_int16[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx2_int16_narrow[];
 #endif
 }
 
 namespace warploom::cpu::WARPLOOM_ISA {
 namespace {
 
-constexpr int kVectors = 2;  // of B, a step
+constexpr int kVectors = 2;  // of B, in a step of a panel
 constexpr int kRows = kVectorBytes == 64 ? 12 : 6;
+constexpr int kNarrowRows = 12;
 
 /// One step of K in a format: `A` is what a row of A holds for it.
 struct FloatStep {
+  static constexpr bool kFinishes = true;
   using A = float;
   using B = F32;
   using C = F32;
@@ -30,6 +39,7 @@ struct FloatStep {
 };
 
 struct DoubleStep {
+  static constexpr bool kFinishes = false;
   using A = double;
   using B = F64;
   using C = F64;
@@ -37,6 +47,7 @@ struct DoubleStep {
 };
 
 struct Int16Step {  // pairs, the first in the low half
+  static constexpr bool kFinishes = false;
   using A = uint32_t;
   using B = U32;
   using C = U32;  // wraps, as int32 in hardware
@@ -48,19 +59,22 @@ struct Int16Step {  // pairs, the first in the low half
   }
 };
 
-template <class Step, int m>
+template <class Step, int vectors, int m>
 void gemm(const GemmTile* tile) {
   using A = typename Step::A;
   using B = typename Step::B;
   using C = typename Step::C;
-  C sum[m][kVectors];
+  using Element = std::remove_reference_t<decltype(C{}[0])>;
+  C sum[m][vectors];
   const auto c_vector = [&](int i, int j) {
-    return reinterpret_cast<C*>(static_cast<char*>(tile->c) + i * tile->c_row_stride) + j;
+    return reinterpret_cast<Element*>(static_cast<char*>(tile->c) + i * tile->c_row_stride) +
+           j * kLanes<Element>;
   };
 #pragma GCC unroll 16
   for (int i = 0; i < m; ++i) {
 #pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = tile->accumulate != 0 ? *c_vector(i, j) : C{};
+    for (int j = 0; j < vectors; ++j)
+      sum[i][j] = tile->accumulate != 0 ? load(c_vector(i, j)) : C{};
   }
   for (int64_t t = 0; t < tile->batch; ++t) {
     const char* a = static_cast<const char*>(tile->a) + t * tile->a_batch_stride;
@@ -72,38 +86,55 @@ void gemm(const GemmTile* tile) {
         A element;
         __builtin_memcpy(&element, a + i * tile->a_row_stride, sizeof(A));
 #pragma GCC unroll 2
-        for (int j = 0; j < kVectors; ++j) {
+        for (int j = 0; j < vectors; ++j) {
           sum[i][j] = Step::multiply_add(element, b[j], sum[i][j]);
         }
+      }
+    }
+  }
+  if constexpr (Step::kFinishes) {
+    if (tile->bias != nullptr) {
+      const C lower = splat(tile->lower), upper = splat(tile->upper);
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j) {
+        const C bias = load(tile->bias + j * kLanes<float>);
+#pragma GCC unroll 16
+        for (int i = 0; i < m; ++i) sum[i][j] = clamp(sum[i][j] + bias, lower, upper);
       }
     }
   }
 #pragma GCC unroll 16
   for (int i = 0; i < m; ++i) {
 #pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) *c_vector(i, j) = sum[i][j];
+    for (int j = 0; j < vectors; ++j) store(c_vector(i, j), sum[i][j]);
   }
 }
 
-template <class Step>
-constexpr GemmKernel kKernels[] = {
-    nullptr,       gemm<Step, 1>, gemm<Step, 2>, gemm<Step, 3>,  gemm<Step, 4>,  gemm<Step, 5>,
-    gemm<Step, 6>,
-#if defined(__AVX512F__)
-    gemm<Step, 7>, gemm<Step, 8>, gemm<Step, 9>, gemm<Step, 10>, gemm<Step, 11>, gemm<Step, 12>,
-#endif
+/// Indexed by the number of rows.
+template <int rows>
+struct Kernels {
+  GemmKernel of_rows[rows + 1];
 };
 
+template <class Step, int vectors, int... rows>
+constexpr Kernels<int{sizeof...(rows)}> make_kernels(std::integer_sequence<int, rows...>) {
+  return {{nullptr, gemm<Step, vectors, rows + 1>...}};
+}
+template <class Step>
+constexpr auto kKernels = make_kernels<Step, kVectors>(std::make_integer_sequence<int, kRows>());
+template <class Step>
+constexpr auto kNarrowKernels =
+    make_kernels<Step, 1>(std::make_integer_sequence<int, kNarrowRows>());
+
 template <class Format>
-GemmKernels kernels_of(int mr, int nr, const GemmKernel* kernels, int c_bytes, DataType_t a_type) {
+GemmKernels kernels_of(GemmShape wide, GemmShape narrow, int c_bytes, DataType_t a_type) {
   GemmKernels result;
-  result.mr = mr;
-  result.nr = nr;
+  static_cast<GemmShape&>(result) = wide;
+  result.narrow = narrow;
   result.k_per_step = Format::kPerStep;
   result.a_bytes = sizeof(typename Format::Element);
   result.c_bytes = c_bytes;
   result.a_type = a_type;
-  result.kernels = kernels;
   result.pack_a = pack_a<Format>;
   result.pack_b = pack_b<Format, kVectors * kVectorBytes /
                                      (Format::kPerStep * int{sizeof(typename Format::Element)})>;
@@ -113,34 +144,52 @@ GemmKernels kernels_of(int mr, int nr, const GemmKernel* kernels, int c_bytes, D
 }  // namespace
 
 #if defined(__AVX512F__)
-constexpr int kAssemblyRows = 14;
+constexpr int kAssemblyRows = 14, kNarrowAssemblyRows = 14;
 #define WARPLOOM_KERNELS(format, Step) warploom_gemm_avx512_##format
+#define WARPLOOM_NARROW_KERNELS(format, Step) warploom_gemm_avx512_##format##_narrow
 #elif defined(__AVX2__)
-constexpr int kAssemblyRows = 6;
+constexpr int kAssemblyRows = 6, kNarrowAssemblyRows = 12;
 #define WARPLOOM_KERNELS(format, Step) warploom_gemm_avx2_##format
+#define WARPLOOM_NARROW_KERNELS(format, Step) warploom_gemm_avx2_##format##_narrow
 #else
-constexpr int kAssemblyRows = kRows;
-#define WARPLOOM_KERNELS(format, Step) kKernels<Step>
+constexpr int kAssemblyRows = kRows, kNarrowAssemblyRows = kNarrowRows;
+#define WARPLOOM_KERNELS(format, Step) kKernels<Step>.of_rows
+#define WARPLOOM_NARROW_KERNELS(format, Step) kNarrowKernels<Step>.of_rows
 #endif
 
 GemmKernels float_gemm() {
-  return kernels_of<FloatFormat>(kAssemblyRows, kVectors * kLanes<float>,
-                                 WARPLOOM_KERNELS(float, FloatStep), 4, DataType_t::FLOAT);
+  constexpr int kColumns = kLanes<float>;
+  GemmKernels result = kernels_of<FloatFormat>(
+      {kAssemblyRows, kVectors * kColumns, WARPLOOM_KERNELS(float, FloatStep)},
+      {kNarrowAssemblyRows, kColumns, WARPLOOM_NARROW_KERNELS(float, FloatStep)}, 4,
+      DataType_t::FLOAT);
+  result.finishes = true;
+  return result;
 }
 
 GemmKernels int16_gemm() {
-  return kernels_of<Int16Format>(kAssemblyRows, kVectors * kLanes<int32_t>,
-                                 WARPLOOM_KERNELS(int16, Int16Step), 4, DataType_t::NOT_SET);
+  constexpr int kColumns = kLanes<int32_t>;
+  return kernels_of<Int16Format>(
+      {kAssemblyRows, kVectors * kColumns, WARPLOOM_KERNELS(int16, Int16Step)},
+      {kNarrowAssemblyRows, kColumns, WARPLOOM_NARROW_KERNELS(int16, Int16Step)}, 4,
+      DataType_t::NOT_SET);
 }
 
 GemmKernels double_gemm() {
-  return kernels_of<DoubleFormat>(kRows, kVectors * kLanes<double>, kKernels<DoubleStep>, 8,
+  constexpr int kColumns = kLanes<double>;
+  return kernels_of<DoubleFormat>({kRows, kVectors * kColumns, kKernels<DoubleStep>.of_rows},
+                                  {kNarrowRows, kColumns, kNarrowKernels<DoubleStep>.of_rows}, 8,
                                   DataType_t::DOUBLE);
 }
 
+// The kernels come with a higher level.
 GemmKernels bfloat16_gemm() {
-  return kernels_of<BFloat16Format>(kAssemblyRows, kVectors * kLanes<float>, nullptr, 4,
-                                    DataType_t::BFLOAT16);
+  constexpr int kColumns = kLanes<float>;
+  GemmKernels result =
+      kernels_of<BFloat16Format>({kAssemblyRows, kVectors * kColumns, nullptr},
+                                 {kNarrowAssemblyRows, kColumns, nullptr}, 4, DataType_t::BFLOAT16);
+  result.finishes = true;
+  return result;
 }
 
 }  // namespace warploom::cpu::WARPLOOM_ISA

@@ -7,17 +7,21 @@ processor's peak. Every kernel has the C signature void(const GemmTile*) of kern
 
 One step is 4 bytes of A: a float, a pair of bfloat16 or a pair of int16. The accumulators of a
 tile live in registers, and each is one chain over K, so that no result depends on m.
+
+Wide kernels take all columns of a panel of B. Narrow ones take the first half, and up to twice the
+rows: fewer than eight chains would leave the multipliers waiting for each other.
 """
 
 import sys
 from dataclasses import dataclass
 
 # Offsets of GemmTile's members; kernel_table.cpp asserts them.
-A, A_ROW_STRIDE, A_BATCH_STRIDE, B, B_BATCH_STRIDE, C, C_ROW_STRIDE, K_STEPS, BATCH, ACCUMULATE = (
-    range(0, 80, 8))
+(A, A_ROW_STRIDE, A_BATCH_STRIDE, B, B_BATCH_STRIDE, C, C_ROW_STRIDE, K_STEPS, BATCH, ACCUMULATE,
+ BIAS) = range(0, 88, 8)
+LOWER, UPPER = 88, 92
 
 UNROLL = 4
-VECTORS = 2  # registers of B a step
+PANEL_VECTORS = 2  # registers of B in a step of a panel
 ROWS_PER_BASE = 5
 
 
@@ -26,27 +30,16 @@ class Level:
     name: str
     register: str
     bytes: int
-    mr: int
     clear: str
+    shapes: dict  # name: (vectors of B a step, most rows)
     formats: tuple
 
-    def b(self, i):
-        return f"%{self.register}{VECTORS * self.mr + i}"
 
-    def a(self, row):  # two in turn: the next broadcast does not wait for the last product
-        return f"%{self.register}{VECTORS * self.mr + VECTORS + row % 2}"
-
-    def c(self, row, i):
-        return f"%{self.register}{VECTORS * row + i}"
-
-    def scratch(self, i):
-        return self.b(i)
-
-
+AVX512_SHAPES = {"": (2, 14), "_narrow": (1, 14)}
 LEVELS = [
-    Level("avx2", "ymm", 32, 6, "vxorps", ("float", "int16")),
-    Level("avx512", "zmm", 64, 14, "vpxord", ("float", "int16")),
-    Level("avx512bf16", "zmm", 64, 14, "vpxord", ("bfloat16",)),
+    Level("avx2", "ymm", 32, "vxorps", {"": (2, 6), "_narrow": (1, 12)}, ("float", "int16")),
+    Level("avx512", "zmm", 64, "vpxord", AVX512_SHAPES, ("float", "int16")),
+    Level("avx512bf16", "zmm", 64, "vpxord", AVX512_SHAPES, ("bfloat16",)),
 ]
 
 
@@ -54,11 +47,21 @@ class Kernel:
     """rsi, r8: row strides of A and C; rdi, rax, r10: rows 0, 5 and 10 of A; r11: 3 rsi; rdx: B;
     rcx: C; r9: steps left; rbx: batches left; rbp, r12: A and B of the batch; r13: the tile."""
 
-    def __init__(self, level, fmt, m):
+    def __init__(self, level, fmt, shape, m):
         self.level, self.fmt, self.m = level, fmt, m
-        self.name = f"warploom_gemm_{level.name}_{fmt}_m{m}"
+        self.vectors, self.most_rows = level.shapes[shape]
+        self.name = f"{table_name(level, fmt, shape)}_m{m}"
         self.bases = ["%rdi", "%rax", "%r10"][: (m + ROWS_PER_BASE - 1) // ROWS_PER_BASE]
         self.lines = []
+
+    def c(self, row, i):
+        return f"%{self.level.register}{self.vectors * row + i}"
+
+    def b(self, i):
+        return f"%{self.level.register}{self.vectors * self.most_rows + i}"
+
+    def a(self, row):  # two in turn: the next broadcast does not wait for the last product
+        return f"%{self.level.register}{self.vectors * (self.most_rows + 1) + row % 2}"
 
     def emit(self, *lines):
         self.lines.extend("    " + line for line in lines)
@@ -75,39 +78,52 @@ class Kernel:
         return f"{displacement or ''}({base}{index})"
 
     def step(self, unroll):
-        level = self.level
-        for i in range(VECTORS):
-            self.emit(f"vmovups {(unroll * VECTORS + i) * level.bytes}(%rdx),{level.b(i)}")
+        for i in range(self.vectors):
+            offset = (unroll * PANEL_VECTORS + i) * self.level.bytes
+            self.emit(f"vmovups {offset}(%rdx),{self.b(i)}")
         for row in range(self.m):
             load = "vbroadcastss" if self.fmt == "float" else "vpbroadcastd"
-            self.emit(f"{load} {self.a_address(row, 4 * unroll)},{level.a(row)}")
-            for i in range(VECTORS):
+            self.emit(f"{load} {self.a_address(row, 4 * unroll)},{self.a(row)}")
+            for i in range(self.vectors):
                 self.multiply_add(row, i)
 
     def multiply_add(self, row, i):
-        level = self.level
-        a, b, c = level.a(row), level.b(i), level.c(row, i)
+        a, b, c = self.a(row), self.b(i), self.c(row, i)
         if self.fmt == "float":
             self.emit(f"vfmadd231ps {a},{b},{c}")
         elif self.fmt == "bfloat16":
             self.emit(f"vdpbf16ps {a},{b},{c}")
-        elif i == VECTORS - 1:  # the last product may overwrite the broadcast
+        elif i == self.vectors - 1:  # the last product may overwrite the broadcast
             self.emit(f"vpmaddwd {a},{b},{a}", f"vpaddd {a},{c},{c}")
         else:
-            temporary = level.a(row + 1)
+            temporary = self.a(row + 1)
             self.emit(f"vpmaddwd {a},{b},{temporary}", f"vpaddd {temporary},{c},{c}")
 
     def advance(self, steps):
         for base in self.bases:
             self.emit(f"add ${4 * steps},{base}")
-        self.emit(f"add ${steps * VECTORS * self.level.bytes},%rdx")
+        self.emit(f"add ${steps * PANEL_VECTORS * self.level.bytes},%rdx")
 
     def for_each_c(self, move):
         for row in range(self.m):
-            for i in range(VECTORS):
-                self.emit(move(f"{i * self.level.bytes or ''}(%rcx)", self.level.c(row, i)))
+            for i in range(self.vectors):
+                self.emit(move(f"{i * self.level.bytes or ''}(%rcx)", self.c(row, i)))
             if row < self.m - 1:
                 self.emit("add %r8,%rcx")
+
+    def finish(self):
+        """C = min(max(C + bias, lower), upper); a NaN in C stays, as the second source."""
+        lower, upper = self.a(0), self.a(1)
+        self.emit(f"mov {BIAS}(%r13),%rax", "test %rax,%rax")
+        self.jump("z", "store")
+        for i in range(self.vectors):
+            self.emit(f"vmovups {i * self.level.bytes or ''}(%rax),{self.b(i)}")
+        self.emit(f"vbroadcastss {LOWER}(%r13),{lower}", f"vbroadcastss {UPPER}(%r13),{upper}")
+        for row in range(self.m):
+            for i in range(self.vectors):
+                c = self.c(row, i)
+                self.emit(f"vaddps {self.b(i)},{c},{c}", f"vmaxps {c},{lower},{c}",
+                          f"vminps {c},{upper},{c}")
 
     def text(self):
         self.emit("push %rbx", "push %rbp", "push %r12", "push %r13", "mov %rdi,%r13")
@@ -121,12 +137,12 @@ class Kernel:
         self.emit(f"mov {C}(%r13),%rcx")
         self.emit(f"jmp .L{self.name}_start")
         self.label("clear")
-        for i in range(VECTORS * self.m):
+        for i in range(self.vectors * self.m):
             register = f"%{self.level.register}{i}"
             self.emit(f"{self.level.clear} {register},{register},{register}")
         self.label("start")
         self.emit("test %rbx,%rbx")
-        self.jump("le", "store")
+        self.jump("le", "summed")
 
         self.label("batch")
         self.emit("mov %rbp,%rdi", "mov %r12,%rdx", f"mov {K_STEPS}(%r13),%r9")
@@ -157,7 +173,10 @@ class Kernel:
                   "dec %rbx")
         self.jump("nz", "batch")
 
-        self.label("store")
+        self.label("summed")
+        if self.fmt != "int16":
+            self.finish()
+            self.label("store")
         self.for_each_c(lambda memory, register: f"vmovups {register},{memory}")
         self.emit("vzeroupper", "pop %r13", "pop %r12", "pop %rbp", "pop %rbx", "ret")
         head = [f".globl {self.name}", f".hidden {self.name}", f".type {self.name},@function",
@@ -165,16 +184,22 @@ class Kernel:
         return head + self.lines + [f".size {self.name},.-{self.name}"]
 
 
+def table_name(level, fmt, shape):
+    return f"warploom_gemm_{level.name}_{fmt}{shape}"
+
+
 def main(path):
     lines = [".text"]
     tables = ['.section .data.rel.ro,"aw"']
     for level in LEVELS:
         for fmt in level.formats:
-            name = f"warploom_gemm_{level.name}_{fmt}"
-            tables += [f".globl {name}", f".hidden {name}", ".p2align 3", f"{name}:", "    .quad 0"]
-            for m in range(1, level.mr + 1):
-                lines += Kernel(level, fmt, m).text()
-                tables.append(f"    .quad {name}_m{m}")
+            for shape, (_, most_rows) in level.shapes.items():
+                name = table_name(level, fmt, shape)
+                tables += [f".globl {name}", f".hidden {name}", ".p2align 3", f"{name}:",
+                           "    .quad 0"]
+                for m in range(1, most_rows + 1):
+                    lines += Kernel(level, fmt, shape, m).text()
+                    tables.append(f"    .quad {name}_m{m}")
     lines += tables + ['.section .note.GNU-stack,"",@progbits']
     with open(path, "w", encoding="ascii") as file:
         file.write("\n".join(lines) + "\n")

@@ -5,7 +5,10 @@
 
 #if defined(__x86_64__)
 #define WARPLOOM_LEVELS(X) X(generic) X(avx2) X(avx512)
-extern "C" const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16[];
+extern "C" {
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16_narrow[];
+}
 #else
 #define WARPLOOM_LEVELS(X) X(generic)
 #endif
@@ -37,7 +40,9 @@ static_assert(offsetof(GemmTile, a) == 0 && offsetof(GemmTile, a_row_stride) == 
               offsetof(GemmTile, a_batch_stride) == 16 && offsetof(GemmTile, b) == 24 &&
               offsetof(GemmTile, b_batch_stride) == 32 && offsetof(GemmTile, c) == 40 &&
               offsetof(GemmTile, c_row_stride) == 48 && offsetof(GemmTile, k_steps) == 56 &&
-              offsetof(GemmTile, batch) == 64 && offsetof(GemmTile, accumulate) == 72);
+              offsetof(GemmTile, batch) == 64 && offsetof(GemmTile, accumulate) == 72 &&
+              offsetof(GemmTile, bias) == 80 && offsetof(GemmTile, lower) == 88 &&
+              offsetof(GemmTile, upper) == 92);
 
 using RunTile = void (*)(const TileProgramView&, const TileArguments&);
 
@@ -115,6 +120,7 @@ KernelTable avx512bf16_table() {
   KernelTable table = avx512_table(IsaLevel::kAvx512Bf16);
   table.gemm_bfloat16 = avx512::bfloat16_gemm();
   table.gemm_bfloat16.kernels = warploom_gemm_avx512bf16_bfloat16;
+  table.gemm_bfloat16.narrow.kernels = warploom_gemm_avx512bf16_bfloat16_narrow;
   return table;
 }
 #endif

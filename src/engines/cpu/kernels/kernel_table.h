@@ -15,22 +15,35 @@ namespace warploom::cpu {
 
 /// C[m x NR] (+)= sum over t < batch of A_t[m x K] * B_t[K x NR], where A_t is A moved by
 /// t * a_batch_stride, and B_t a part of a packed panel. Strides in bytes. All NR columns of C are
-/// written: C is a tile in scratch memory, not the user's tensor. Every element is summed in the
-/// order of K, whatever m, so that splitting rows or K never changes a bit.
+/// written, also those past the end of B. Every element is summed in the order of K, whatever m and
+/// NR, so that splitting rows or K never changes a bit.
 struct GemmTile {
   const void* a = nullptr;  ///< row-major, consecutive along K, of GemmKernels::a_bytes elements
   int64_t a_row_stride = 0;
   int64_t a_batch_stride = 0;
   const void* b = nullptr;  ///< aligned to 64
   int64_t b_batch_stride = 0;
-  void* c = nullptr;  ///< aligned to 64, as are its rows
+  void* c = nullptr;
   int64_t c_row_stride = 0;
   int64_t k_steps = 0;  ///< ceil(K / k_per_step); A and B hold zeros in the padding
   int64_t batch = 1;
   int64_t accumulate = 0;  ///< 1: add to what C holds; 0: overwrite
+  /// NR elements: C becomes min(max(C + bias, lower), upper) at the end, and NaN stays NaN. Only
+  /// where GemmKernels::finishes.
+  const float* bias = nullptr;
+  float lower = -__builtin_inff(), upper = __builtin_inff();
 };
 
 using GemmKernel = void (*)(const GemmTile*);
+
+/// Micro-kernels for tiles of one width.
+struct GemmShape {
+  int32_t mr = 0;                       ///< most rows of a tile
+  int32_t nr = 0;                       ///< columns of a tile
+  const GemmKernel* kernels = nullptr;  ///< indexed by the number of rows, 1 to mr
+
+  void run(int m, const GemmTile& tile) const { kernels[m](&tile); }
+};
 
 /// A matrix to pack. Strides in elements, any sign or zero.
 struct PackSource {
@@ -43,17 +56,15 @@ struct PackSource {
 };
 
 /// The micro-kernels of one element format, and the packing that feeds them.
-struct GemmKernels {
-  int32_t mr = 0;          ///< most rows of a tile; 0: this level has no such kernel
-  int32_t nr = 0;          ///< columns of a tile and of a panel
+struct GemmKernels
+    : GemmShape {          // tiles as wide as a panel; mr == 0: this level has no such kernel
+  GemmShape narrow;        ///< tiles half as wide: the first columns of a panel
   int32_t k_per_step = 1;  ///< elements of K in one step: 2 where pairs are multiplied
   int32_t a_bytes = 0;     ///< size of an element of packed A and B
   int32_t c_bytes = 0;     ///< size of an element of C (float, int32 or double)
   DataType_t a_type =
       DataType_t::NOT_SET;  ///< A of this type need not be packed (if K is whole steps)
-
-  /// Indexed by the number of rows, 1 to mr.
-  const GemmKernel* kernels = nullptr;
+  bool finishes = false;    ///< heeds GemmTile::bias
 
   /// Packs B (rows = K, columns = N) into panels of nr columns: [panel][k step][nr][k_per_step],
   /// zeros in the tails. `panel_stride` is the distance of two panels in bytes, at least
@@ -67,7 +78,10 @@ struct GemmKernels {
   int64_t k_steps(int64_t k) const { return (k + k_per_step - 1) / k_per_step; }
   /// Bytes of one step in a panel.
   int64_t step_bytes() const { return static_cast<int64_t>(nr) * k_per_step * a_bytes; }
-  void run(int m, const GemmTile& tile) const { kernels[m](&tile); }
+  /// Kernels for the first `columns` of a panel.
+  const GemmShape& shape_for(int64_t columns) const {
+    return columns <= narrow.nr ? narrow : *this;
+  }
 };
 
 struct KernelTable {
