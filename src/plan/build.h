@@ -1,26 +1,14 @@
 #pragma once
 
-#include <memory>
-
-#include "plan/pack_table.h"
-#include "plan/plan.h"
-#include "plan/ranking.h"
+#include "plan/bind.h"
 
 namespace warploom::plan {
 
-/// What all plans of a graph are built with.
-struct BuildContext {
-  Device device;
-  std::vector<ir::Shape> shapes;  ///< by TensorId
-  const PackTable& pack;
-};
-
-/// Builds the kernels that are not built yet and puts them together. The error of the first kernel
-/// that cannot be built names its step.
-Result<std::shared_ptr<const Plan>> build_plan(const Selection& selection,
-                                               const BuildContext& context);
+/// Builds the kernels that are not built yet and binds them to the target. The error of the first
+/// kernel that cannot be built names its step.
+Result<Plan> build_plan(const Selection& selection, const Device& device, const BindTarget& target);
 
 /// What the plan will need, by what its candidates say.
-int64_t expected_workspace_bytes(const Selection& selection, const PackTable& pack);
+int64_t expected_workspace_bytes(const Selection& selection, const BindTarget& target);
 
 }  // namespace warploom::plan

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/pack_table.h"
-
 namespace warploom::plan {
 namespace {
 
@@ -36,13 +34,13 @@ ir::TensorId memory_of(const ResolvedPartition& partition, ir::TensorId tensor) 
   return alias == partition.aliases.end() ? tensor : alias->source;
 }
 
-int64_t spanned_bytes(const ir::Tensor& tensor) {
+int64_t spanned_bytes(const ir::Shape& shape, DataType_t type) {
   int64_t last = 0;
-  for (size_t axis = 0; axis < tensor.shape.dims.size(); ++axis) {
-    if (tensor.shape.dims[axis] == 0) return 0;
-    last += (tensor.shape.dims[axis] - 1) * tensor.shape.strides[axis];
+  for (size_t axis = 0; axis < shape.dims.size(); ++axis) {
+    if (shape.dims[axis] == 0) return 0;
+    last += (shape.dims[axis] - 1) * shape.strides[axis];
   }
-  return (last + 1) * detail::get_data_type_size(tensor.data_type);
+  return (last + 1) * detail::get_data_type_size(type);
 }
 
 bool is_step_optional(const ResolvedPartition& partition, size_t index, const PackTable& pack) {
@@ -51,14 +49,15 @@ bool is_step_optional(const ResolvedPartition& partition, size_t index, const Pa
          !is_read_after(partition, index, outputs[0]);
 }
 
-WorkspaceContents workspace_contents(const ResolvedPartition& partition, const PackTable& pack,
+WorkspaceContents workspace_contents(const ResolvedPartition& partition, const BindTarget& target,
                                      std::span<const int64_t> kernel_bytes) {
   std::map<ir::TensorId, Lifetime> lifetimes;
   for (size_t step = 0; step < partition.groups.size(); ++step) {
     const fusion::FusionGroup& group = group_of(partition, step);
     for (ir::TensorId output : group.outputs) {
-      const bool is_kept = group.tensor(output).is_virtual ||
-                           (is_optional(pack, output) && !is_step_optional(partition, step, pack));
+      const bool is_kept =
+          group.tensor(output).is_virtual ||
+          (is_optional(target.pack, output) && !is_step_optional(partition, step, target.pack));
       if (is_kept) lifetimes.insert({output, {step, step}});
     }
     for (ir::TensorId input : group.inputs)
@@ -70,7 +69,8 @@ WorkspaceContents workspace_contents(const ResolvedPartition& partition, const P
   for (size_t step = 0; step < kernel_bytes.size(); ++step)
     contents.requests.push_back({kernel_bytes[step], step, step});
   for (const auto& [tensor, lifetime] : lifetimes) {
-    contents.requests.push_back({spanned_bytes(group_of(partition, 0).tensor(tensor)),
+    contents.requests.push_back({spanned_bytes(target.shapes[static_cast<size_t>(tensor)],
+                                               target.graph->tensor(tensor).data_type),
                                  lifetime.first_step, lifetime.last_step});
     contents.tensors.push_back(tensor);
   }

@@ -19,7 +19,7 @@ void* pointer_for(const Slot& slot, std::span<void* const> pack, std::byte* work
   auto* base = static_cast<std::byte*>(nullptr);
   switch (slot.source) {
     case Slot::Source::kScalar:
-      return const_cast<void*>(slot.scalar);
+      return const_cast<std::byte*>(slot.scalar.data());
     case Slot::Source::kPack:
       base = static_cast<std::byte*>(pack[slot.index]);
       break;
@@ -35,16 +35,8 @@ void* pointer_for(const Slot& slot, std::span<void* const> pack, std::byte* work
 
 }  // namespace
 
-Plan::Plan(std::vector<Step> steps, int64_t layout_bytes, std::vector<WorkspaceRange> ranges,
-           std::vector<std::vector<std::byte>> scalars)
-    : steps_(std::move(steps)),
-      workspace_bytes_(padded_workspace_bytes(layout_bytes)),
-      ranges_(std::move(ranges)),
-      scalars_(std::move(scalars)) {
-  if (layout_bytes > 0)
-    ranges_.push_back({"alignment of the whole", layout_bytes, workspace_bytes_ - layout_bytes, 0,
-                       steps_.size() - 1});
-}
+Plan::Plan(std::vector<Step> steps, int64_t layout_bytes)
+    : steps_(std::move(steps)), workspace_bytes_(padded_workspace_bytes(layout_bytes)) {}
 
 error_t Plan::check_workspace(const void* workspace) const {
   if (workspace || workspace_bytes_ == 0) return {};

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <warploom/engine.h>
@@ -18,19 +19,18 @@ struct Slot {
     kPack,             ///< pointer `index` of the pack
     kWorkspace,        ///< the workspace
     kPackOrWorkspace,  ///< the workspace where the pack has no pointer
-    kScalar,           ///< `scalar`, stored with the plan
+    kScalar,           ///< `scalar`
   };
   Source source = Source::kPack;
   size_t index = 0;
-  int64_t offset = 0;            ///< bytes into the workspace
-  int64_t view_offset = 0;       ///< bytes to add, for a view of a tensor
-  const void* scalar = nullptr;  ///< owned by the plan
+  int64_t offset = 0;                    ///< bytes into the workspace
+  int64_t view_offset = 0;               ///< bytes to add, for a view of a tensor
+  std::array<std::byte, 8> scalar = {};  ///< an element of the tensor's data type
 };
 
 /// One launch.
 struct Step {
-  std::string name;  ///< "cpu.gemm:tile_m=56"
-  std::shared_ptr<const engine::BoundKernel> kernel;
+  std::unique_ptr<const engine::BoundKernel> kernel;
   std::vector<Slot> slots;       ///< the group's inputs, then its outputs
   int64_t workspace_offset = 0;  ///< of the kernel's own workspace
   /// The pack index of an optional result that alone this step runs for: without a pointer for it,
@@ -45,12 +45,10 @@ class Plan {
   /// More pointers than any kernel has.
   static constexpr size_t kMostSlots = 64;
 
-  Plan(std::vector<Step> steps, int64_t layout_bytes, std::vector<WorkspaceRange> ranges,
-       std::vector<std::vector<std::byte>> scalars);
+  Plan(std::vector<Step> steps, int64_t layout_bytes);
 
   /// Bytes that a caller provides, at any alignment.
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  const std::vector<WorkspaceRange>& workspace_ranges() const { return ranges_; }
   const std::vector<Step>& steps() const { return steps_; }
 
   /// `pack`: by index into the graph's PackTable. Allocates nothing, takes no lock. INVALID_VALUE
@@ -65,8 +63,6 @@ class Plan {
  private:
   std::vector<Step> steps_;
   int64_t workspace_bytes_;
-  std::vector<WorkspaceRange> ranges_;
-  std::vector<std::vector<std::byte>> scalars_;
 };
 
 }  // namespace warploom::plan

@@ -16,12 +16,6 @@
 namespace warploom::plan {
 namespace {
 
-std::vector<ir::Shape> shapes_of(const ir::FrozenGraph& graph) {
-  std::vector<ir::Shape> shapes;
-  for (const ir::Tensor& tensor : graph.tensors) shapes.push_back(tensor.shape);
-  return shapes;
-}
-
 /// The notes of every choice, each once.
 template <class Note>
 std::vector<Note> notes_of(const Selection& selection,
@@ -45,9 +39,8 @@ error_t no_engine(const std::string& name, const EngineList& engines) {
 PlanList::PlanList(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engines, Device device,
                    TuningMemory& tuning)
     : tuning_(tuning),
-      survey_(graph, std::move(engines), device, tuning),
-      pack_(std::make_unique<const PackTable>(*graph)),
-      context_{std::move(device), shapes_of(*graph), *pack_} {}
+      survey_(graph, std::move(engines), std::move(device), tuning),
+      target_(std::move(graph)) {}
 
 error_t PlanList::add_mode(HeurMode_t mode) {
   if (to_string(mode) == "?")
@@ -117,7 +110,7 @@ void PlanList::append(std::vector<Selection> selections) {
     auto entry = std::make_unique<Entry>();
     entry->name = shortened(full_name);
     entry->full_name = std::move(full_name);
-    entry->expected_workspace_bytes = expected_workspace_bytes(selection, *pack_);
+    entry->expected_workspace_bytes = expected_workspace_bytes(selection, target_);
     entry->selection = std::move(selection);
     entries_.push_back(std::move(entry));
   }
@@ -218,11 +211,11 @@ const Plan* PlanList::plan(int64_t index) const {
   return index < 0 ? nullptr : entry(index).plan.load(std::memory_order_acquire);
 }
 
-Result<std::shared_ptr<const Plan>> PlanList::built_by(const std::string& engine) const {
+Result<Plan> PlanList::built_by(const std::string& engine) const {
   // A list of its own, since asking engines changes a list.
   PlanList list(survey_.graph(), survey_.engines(), device(), tuning_);
   CHECK_WARPLOOM_ERROR(list.add_engine(engine, {}));
-  return build_plan(list.entry(0).selection, context_);
+  return build_plan(list.entry(0).selection, device(), target_);
 }
 
 bool PlanList::claim_verification(int64_t index) const {

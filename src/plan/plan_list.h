@@ -63,7 +63,7 @@ class PlanList {
   int64_t candidate() const { return candidate_.load(std::memory_order_acquire); }
   /// Null when it is not built.
   const Plan* plan(int64_t index) const;
-  const PackTable& pack() const { return *pack_; }
+  const PackTable& pack() const { return target_.pack; }
   const ir::FrozenGraph& graph() const { return *survey_.graph(); }
   const Device& device() const { return survey_.device(); }
   Explanation explain(const Limits& limits) const;
@@ -72,7 +72,7 @@ class PlanList {
   error_t autotune(void* stream, std::span<void* const> pack, void* workspace,
                    std::chrono::nanoseconds budget);
   /// A plan that this engine runs as far as it takes the graph, of no list.
-  Result<std::shared_ptr<const Plan>> built_by(const std::string& engine) const;
+  Result<Plan> built_by(const std::string& engine) const;
   /// True the first time it is called for a plan.
   bool claim_verification(int64_t index) const;
 
@@ -86,7 +86,7 @@ class PlanList {
     std::string barred;        ///< by notes
     mutable std::mutex mutex;  ///< of the two below
     std::string failure;       ///< why the build failed
-    std::shared_ptr<const Plan> owner;
+    std::unique_ptr<const Plan> owner;
     std::atomic<const Plan*> plan = nullptr;  ///< owner's, for those who only run it
     mutable std::atomic<bool> is_verified = false;
   };
@@ -102,8 +102,7 @@ class PlanList {
 
   TuningMemory& tuning_;
   Survey survey_;
-  std::unique_ptr<const PackTable> pack_;
-  BuildContext context_;
+  BindTarget target_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::atomic<int64_t> candidate_ = -1;
 };

@@ -45,16 +45,16 @@ error_t PlanList::build_entry(Entry& entry, const Limits& limits) {
   if (entry.plan.load(std::memory_order_acquire)) return {};
   std::string bar = bar_of(entry, limits);
   if (bar.empty()) {
-    auto built = build_plan(entry.selection, context_);
+    auto built = build_plan(entry.selection, device(), target_);
     const std::lock_guard lock(entry.mutex);
     if (built.is_bad())
       bar = entry.failure = fmt::format("build failed: {}", built.error().err_msg);
-    else if (built.value()->workspace_bytes() > limits.workspace_bytes)
+    else if (built.value().workspace_bytes() > limits.workspace_bytes)
       bar = entry.failure =
           fmt::format("deselect_workspace_greater_than: needs {} bytes, the limit is {}",
-                      built.value()->workspace_bytes(), limits.workspace_bytes);
+                      built.value().workspace_bytes(), limits.workspace_bytes);
     else if (!entry.owner) {
-      entry.owner = std::move(built).value();
+      entry.owner = std::make_unique<const Plan>(std::move(built).value());
       entry.plan.store(entry.owner.get(), std::memory_order_release);
     }
   }

@@ -53,7 +53,8 @@ Explanation PlanList::explain(const Limits& limits) const {
     explanation.refused.push_back({survey->group, {}, refusal_texts(*survey)});
   explanation.views = partition.aliases;
   explanation.stops = partition.stops;
-  if (const Plan* built = plan(explanation.plan)) explanation.workspace = built->workspace_ranges();
+  if (const Plan* built = plan(explanation.plan))
+    explanation.workspace = workspace_ranges(selection, *built, target_);
   explanation.workspace_bytes = explanation.plans[explanation.plan].workspace_bytes;
   return explanation;
 }

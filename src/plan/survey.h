@@ -15,7 +15,7 @@ namespace warploom::plan {
 
 using EngineList = std::vector<std::shared_ptr<const engine::Engine>>;
 
-/// One way to run one group, and the kernel for it once somebody has built it.
+/// One way to run one group, and the kernel for it once somebody has asked for it.
 struct Offer {
   std::shared_ptr<const engine::Engine> engine;
   engine::EngineInfo info;
@@ -25,7 +25,7 @@ struct Offer {
 
   /// Plans share offers, and may be built in parallel.
   std::mutex mutex;
-  std::optional<Result<std::shared_ptr<const engine::BoundKernel>>> kernel;
+  std::optional<Result<std::shared_ptr<const engine::Kernel>>> kernel;
 };
 using OfferPtr = std::shared_ptr<Offer>;
 

@@ -95,11 +95,11 @@ error_t execute_verified(const PlanList& plans, const Plan& plan, const std::str
   for (size_t i = 0; i < entries.size(); ++i) {
     const ir::Tensor& tensor = plans.graph().tensor(entries[i].tensor);
     if (tensor.producer == ir::kNoNode || !pack[i]) continue;
-    outputs[i].resize(static_cast<size_t>(spanned_bytes(tensor)));
+    outputs[i].resize(static_cast<size_t>(spanned_bytes(tensor.shape, tensor.data_type)));
     pointers[i] = outputs[i].data();
   }
-  Bytes scratch(static_cast<size_t>(reference.value()->workspace_bytes()));
-  CHECK_WARPLOOM_ERROR(reference.value()->execute(stream, pointers, scratch.data()));
+  Bytes scratch(static_cast<size_t>(reference.value().workspace_bytes()));
+  CHECK_WARPLOOM_ERROR(reference.value().execute(stream, pointers, scratch.data()));
   CHECK_WARPLOOM_ERROR(plan.execute(stream, pack, workspace));
   for (size_t i = 0; i < entries.size(); ++i)
     if (!outputs[i].empty())

@@ -1,0 +1,26 @@
+#include "plan/kernel.h"
+
+namespace warploom::plan {
+namespace {
+
+Result<std::shared_ptr<const engine::Kernel>> build(const fusion::FusionGroup& group,
+                                                    const Offer& offer, const Device& device) {
+  auto kernel = offer.engine->build(group, offer.candidate, device);
+  CHECK_WARPLOOM_ERROR(kernel.error());
+  // Engines may be a user's.
+  if (!kernel.value())
+    return error_t{error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
+                   "the engine returned no kernel and no error"};
+  return std::shared_ptr<const engine::Kernel>(std::move(kernel).value());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const engine::Kernel>> kernel_of(const fusion::FusionGroup& group,
+                                                        Offer& offer, const Device& device) {
+  const std::lock_guard lock(offer.mutex);
+  if (!offer.kernel) offer.kernel = build(group, offer, device);
+  return *offer.kernel;
+}
+
+}  // namespace warploom::plan
