@@ -269,5 +269,53 @@ TEST(CpuConv, FusedChain) {
   }
 }
 
+/// conv -> bias -> ReLU: what the micro-kernels finish themselves.
+void check_bias_relu(const Convolution& c, const std::string& result_layout,
+                     bool has_special_filter = false) {
+  SCOPED_TRACE(result_layout + ", outputs " + std::to_string(c.groups * c.outputs));
+  GroupBuilder builder;
+  const Dims y_dims = c.y_dims();
+  const int64_t channels = y_dims[1], pixels = product(y_dims) / y_dims[0] / channels;
+  const Values x = random_values(product(c.x_dims()), 1);
+  Values w = random_values(product(c.w_dims()), 2);
+  if (has_special_filter) w[0] = std::numeric_limits<double>::infinity();
+  const Values bias = random_values(channels, 3);
+  Values y = convolve(c, x, w);
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] += bias[i / static_cast<size_t>(pixels) % static_cast<size_t>(channels)];
+    if (y[i] < 0) y[i] = 0;  // NaN stays
+  }
+  Dims channel_dims(y_dims.size(), 1);
+  channel_dims[1] = channels;
+  const auto tx = builder.stored("X", DataType_t::FLOAT, c.x_dims(), "channels_last");
+  const auto tw = builder.stored("W", DataType_t::FLOAT, c.w_dims(), "channels_last");
+  const auto tb = builder.stored("bias", DataType_t::FLOAT, channel_dims);
+  const auto sums = builder.virtual_tensor(DataType_t::FLOAT, y_dims);
+  const auto added = builder.virtual_tensor(DataType_t::FLOAT, y_dims);
+  const auto ty = builder.stored("Y", DataType_t::FLOAT, y_dims, result_layout);
+  builder.anchor(AnchorKind::kContraction, attributes(c), {tx, tw}, {sums});
+  builder.begin_epilogue(sums);
+  const int sum =
+      builder.pointwise(PointwiseMode_t::ADD, {builder.anchor_value(), builder.load(tb)}, added);
+  builder.store(builder.pointwise(PointwiseMode_t::RELU_FWD, {sum}, ty));
+  expect_engine("cpu.conv", builder.build(), {{tx, x}, {tw, w}, {tb, bias}}, {{ty, y}});
+}
+
+TEST(CpuConv, BiasAndRelu) {
+  for (int64_t outputs : {1, 3, 8, 12, 16, 24, 32, 40, 64, 72})
+    check_bias_relu(planar(2, 1, 3, outputs, {25, 17}, {3, 3}, 1), "channels_last");
+  check_bias_relu(planar(1, 1, 3, 8, {120, 90}, {3, 3}, 1), "channels_last");
+  check_bias_relu(planar(1, 1, 3, 8, {3, 700}, {3, 3}, 1), "channels_last");
+  check_bias_relu(planar(2, 1, 16, 16, {25, 17}, {1, 1}), "channels_last");
+  check_bias_relu(planar(2, 3, 4, 16, {25, 17}, {3, 3}, 1, 2), "channels_last");
+  check_bias_relu(planar(2, 1, 3, 8, {25, 17}, {3, 3}, 1), "row_major");
+  check_bias_relu(planar(2, 1, 3, 8, {25, 17}, {3, 3}, 1), "padded");
+}
+
+TEST(CpuConv, BiasAndReluWithInfiniteFilter) {
+  for (int64_t outputs : {8, 12, 32, 40})
+    check_bias_relu(planar(2, 1, 3, outputs, {9, 17}, {3, 3}, 1), "channels_last", true);
+}
+
 }  // namespace
 }  // namespace warploom::test

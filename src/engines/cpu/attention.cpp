@@ -77,7 +77,7 @@ Result<std::unique_ptr<const CpuKernel>> AttentionEngine::make_kernel(
   program->machine = machine;
   program->knobs = knobs;
   program->kernels = &machine.kernels->gemm_float;
-  const ContractionTile tile = contraction_tile(*program->kernels);
+  const TileShape tile = contraction_tile(*program->kernels);
   CompileOptions options;
   options.shape = {tile.rows, tile.columns};
   options.anchor_type = DataType_t::FLOAT;

@@ -33,7 +33,7 @@ void BoundAttention::bind(std::shared_ptr<const AttentionProgram> program, ir::S
   problem_ = AttentionProblem(program_->group, shapes, inputs);
   const AttentionProblem& p = problem_;
 
-  const ContractionTile tile = contraction_tile(kernels);
+  const TileShape tile = contraction_tile(kernels);
   query_rows_ = std::clamp<int64_t>(
       std::min(knob_value(program_->knobs, KnobType_t::TILE_M, 2 * tile.rows), p.queries), 1, 256);
   key_block_ = std::clamp<int64_t>(

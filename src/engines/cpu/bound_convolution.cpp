@@ -1,7 +1,6 @@
 #include "engines/cpu/bound_convolution.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engines/cpu/special_values.h"
 
@@ -91,7 +90,7 @@ void BoundConvolution::cut() {
   constexpr int64_t kManyTasks = 32;
   constexpr double kFlopsPerTask = 2e6;
   const ConvolutionProblem& p = problem_;
-  const ContractionTile tile = contraction_tile(*base_->kernels);
+  const TileShape tile = contraction_tile(*base_->kernels);
   const int64_t height = std::max<int64_t>(p.output[1], 1);
   const int64_t width = std::max<int64_t>(p.output[2], 1);
   const auto wanted =
@@ -101,7 +100,8 @@ void BoundConvolution::cut() {
   if (width > kLongRow) {
     column_blocks_ = divide_up(width, kLongRow / 2);
   } else {
-    const int64_t pixels = knob_value(base_->knobs, KnobType_t::TILE_M, 8 * tile.rows);
+    const int64_t pixels = knob_value(base_->knobs, KnobType_t::TILE_M,
+                                      8 * contraction_tile(*base_->kernels, group_columns_).rows);
     const int64_t row_bytes = (width * p.stride[2] + p.window[2] * p.dilation[2]) * channels_ *
                               base_->kernels->a_bytes * p.stride[1] * p.window[0];
     rows_in_block = std::max<int64_t>(pixels / width, 1);
@@ -264,16 +264,26 @@ void BoundConvolution::multiply_inside(const Product& product) const {
   const int64_t tap_bytes = channels_ / kernels.k_per_step * kernels.step_bytes();
   const int64_t panels = divide_up(product.columns, kernels.nr);
   const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
-  GemmTile call;
-  call.k_steps = channels_ / kernels.k_per_step;
+  const auto run = [&](GemmTile call, int64_t row, int64_t panel) {
+    call.c = static_cast<std::byte*>(call.c) + row * call.c_row_stride + panel * panel_bytes;
+    if (call.bias) call.bias += panel * kernels.nr;
+    kernels.shape_for(product.columns - panel * kernels.nr).run(1, call);
+  };
+  GemmTile finish = product.tile;  // of no products at all, once the sums are complete
+  finish.batch = 0;
+  GemmTile start = finish;
+  start.bias = nullptr;
+  finish.accumulate = 1;
+  GemmTile call = start;
+  call.batch = 1;
   call.accumulate = 1;
+  call.k_steps = channels_ / kernels.k_per_step;
   for (int64_t r = 0; r < product.rows; ++r) {
     const int64_t at = product.row + r;
     const int64_t pixel[3] = {b.depth, b.row + at / b.columns, b.column + at % b.columns};
     const std::byte* row =
         product.a.a + at / b.columns * layout_of_a_.row + at % b.columns * layout_of_a_.pixel;
-    std::byte* tile = product.tile + r * product.tile_stride;
-    std::memset(tile, 0, static_cast<size_t>(panels * panel_bytes));
+    for (int64_t panel = 0; panel < panels; ++panel) run(start, r, panel);
     for (int64_t tap = 0; tap < p.taps(); ++tap) {
       const int64_t position[3] = {tap / (p.window[1] * p.window[2]),
                                    tap / p.window[2] % p.window[1], tap % p.window[2]};
@@ -288,10 +298,11 @@ void BoundConvolution::multiply_inside(const Product& product) const {
       call.a = a;
       for (int64_t panel = 0; panel < panels; ++panel) {
         call.b = product.panel + panel * panel_stride_ + tap * tap_bytes;
-        call.c = tile + panel * panel_bytes;
-        kernels.run(1, call);
+        run(call, r, panel);
       }
     }
+    if (finish.bias)
+      for (int64_t panel = 0; panel < panels; ++panel) run(finish, r, panel);
   }
 }
 

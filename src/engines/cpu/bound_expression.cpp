@@ -98,6 +98,7 @@ MergedAxes merge_axes(const std::vector<int>& axes, const std::vector<int64_t>& 
 bool BoundExpression::bind(const CompiledExpression& compiled, const fusion::FusionGroup& group,
                            ir::ShapeTable shapes, const WalkOrder& order) {
   compiled_ = &compiled;
+  shape_ = compiled.program.shape();
   const ir::Shape& domain = shape_of(shapes, compiled.domain);
   const auto strides = operand_strides(compiled, shapes, domain.rank());
   const MergedAxes rows = merge_axes(order.row_axes, domain.dims, strides);
@@ -213,12 +214,21 @@ void BoundExpression::set_grid(const TaskGrid& grid, const fusion::FusionGroup& 
   }
 }
 
+std::optional<BoundExpression::Matrix> BoundExpression::matrix(int operand) const {
+  const Operand& bound = operands_[static_cast<size_t>(operand)];
+  const ProgramOperand& description = compiled_->operands[static_cast<size_t>(operand)];
+  const bool is_tensor = description.kind == ProgramOperand::Kind::kLoad ||
+                         description.kind == ProgramOperand::Kind::kStore;
+  if (!is_tensor || !bound.is_uniform) return std::nullopt;
+  return Matrix{description.pointer, bound.uniform_stride, bound.column_stride};
+}
+
 int64_t BoundExpression::scratch_bytes() const {
   const TileProgram& program = compiled_->program;
   auto count = static_cast<int64_t>(operands_.size());
   return round_up(static_cast<int64_t>(program.slot_bytes()), kScratchAlignment) +
          round_up(count * static_cast<int64_t>(sizeof(TileOperand)), kScratchAlignment) +
-         round_up(uneven_operands_ * program.shape().rows * static_cast<int64_t>(sizeof(int64_t)),
+         round_up(uneven_operands_ * shape_.rows * static_cast<int64_t>(sizeof(int64_t)),
                   kScratchAlignment);
 }
 
@@ -301,12 +311,12 @@ void BoundExpression::run_shaped(const RunContext& context, const Region& region
   arguments.slots = context.scratch;
   arguments.rows = static_cast<int32_t>(region.rows);
   arguments.columns = static_cast<int32_t>(region.columns);
-  context.kernels->run_tile(program.view(), arguments);
+  context.kernels->run_tile(program.view(shape_), arguments);
 }
 
 void BoundExpression::run_region(const RunContext& context, const Region& region,
                                  TaskIndex task) const {
-  const TileShape shape = compiled_->program.shape();
+  const TileShape shape = shape_;
   const int64_t width = shape.columns;
   if (region.rows < shape.rows && region.columns >= 2 * width) {
     // Few long rows: each is folded, so that a tile is full all the same.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,13 +94,24 @@ class BoundExpression {
   int64_t accumulator_bytes(const TaskGrid& grid) const;
   std::span<const BoundReduction> reductions() const { return reductions_; }
 
+  /// Tiles of another shape than the program's, with no more elements in its slots.
+  void set_tile_shape(TileShape shape) { shape_ = shape; }
+  TileShape tile_shape() const { return shape_; }
+
+  /// A tensor as the walk sees it, where its rows are evenly spaced. Strides in elements.
+  struct Matrix {
+    int pointer = -1;
+    int64_t row_stride = 0, column_stride = 0;
+  };
+  std::optional<Matrix> matrix(int operand) const;
+
   int64_t scratch_bytes() const;
   /// Where the caller puts the anchor's tile.
   void* anchor(const RunContext& context) const { return context.scratch; }
   /// A tile with an index along a row axis may not cross the end of the fastest one: rows left.
   int64_t rows_in_one_tile(int64_t row) const;
 
-  /// One tile, no larger than the program's shape. `tile` is the tile operand, if there is one.
+  /// One tile, no larger than tile_shape(). `tile` is the tile operand, if there is one.
   void run_tile(const RunContext& context, const Region& region, TaskIndex task,
                 const TileOperand* tile = nullptr) const;
   /// A region of any size, tile by tile; for programs that have neither anchor nor tile operand.
@@ -126,6 +138,7 @@ class BoundExpression {
   std::vector<int64_t> row_dims_;  // after merging, slowest first
   std::vector<BoundReduction> reductions_;
   std::vector<int> reduction_of_operand_;
+  TileShape shape_;
   int64_t rows_ = 1, columns_ = 1;
   int uneven_operands_ = 0;
 };

@@ -128,7 +128,7 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
 void BoundGemm::cut(int64_t flops) {
   constexpr int64_t kManyTasks = 32;
   constexpr int64_t kFlopsPerTask = 2'000'000;
-  const ContractionTile tile = contraction_tile(*base_->kernels);
+  const TileShape tile = contraction_tile(*base_->kernels);
   const int64_t block = knob_value(base_->knobs, KnobType_t::TILE_M, 2 * tile.rows);
   const int64_t wanted = std::clamp<int64_t>(flops / kFlopsPerTask, 1, kManyTasks);
   const int64_t rows = std::max<int64_t>(rows_, 1);

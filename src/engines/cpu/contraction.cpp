@@ -1,20 +1,23 @@
 #include "engines/cpu/contraction.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engines/cpu/accumulators.h"
 
 namespace warploom::cpu {
 namespace {
 
-constexpr int kTileColumns = 64;
-constexpr int kMostTileRows = 32;
+constexpr int kMostTileColumns = 64, kMostTileRows = 32;  // at once
+constexpr int kLeastTileColumns = 16;                     // what slots of programs are rounded to
 
 }  // namespace
 
-ContractionTile contraction_tile(const GemmKernels& kernels) {
-  return {std::max(kMostTileRows / kernels.mr, 1) * kernels.mr, kTileColumns};
+TileShape contraction_tile(const GemmKernels& kernels, int64_t columns) {
+  const int unit = std::max(kernels.narrow.nr, kLeastTileColumns);
+  const auto width = static_cast<int>(
+      std::clamp<int64_t>(round_up(columns, unit), kLeastTileColumns, kMostTileColumns));
+  const int rows = std::max(kMostTileRows / kernels.mr, 1) * kernels.mr;
+  return {rows * kMostTileColumns / width / kernels.mr * kernels.mr, width};
 }
 
 DataType_t sum_type(const GemmKernels& kernels) {
@@ -25,9 +28,8 @@ DataType_t sum_type(const GemmKernels& kernels) {
 }
 
 CompiledExpression compile_epilogue(const fusion::FusionGroup& group, const GemmKernels& kernels) {
-  const ContractionTile tile = contraction_tile(kernels);
   CompileOptions options;
-  options.shape = {tile.rows, tile.columns};
+  options.shape = contraction_tile(kernels);
   if (compute_type(choose_compute(group, group.epilogue)) != sum_type(kernels))
     options.anchor_type = sum_type(kernels);
   return compile_expression(group, group.epilogue, options);
@@ -37,6 +39,12 @@ void BoundContraction::finish_bind() {
   const GemmKernels& kernels = *base_->kernels;
   const Machine& machine = base_->machine;
   panels_ = divide_up(group_columns_, kernels.nr);
+  if (steps_.empty()) steps_.push_back({.batch = 0});
+  // Parts of a sum are better kept in a tile.
+  if (steps_.size() == 1)
+    kernel_epilogue_ = KernelEpilogue::make(epilogue_, kernels, group_columns_);
+  tile_ = contraction_tile(kernels, group_columns_);
+  epilogue_.set_tile_shape(tile_);
   is_parallel_ =
       cpu::predicted_microseconds(work_, machine.kernels->level, 1) >= kParallelMicroseconds;
   work_.tasks = grid_.row_tasks * grid_.column_tasks;
@@ -51,12 +59,11 @@ void BoundContraction::finish_bind() {
   b_offset_ = layout_.add("packed B", slots_per_phase_ * panels_ * panel_stride_);
   a_scratch_bytes_ = round_up(a_scratch_bytes_, kScratchAlignment);
   a_scratch_offset_ = layout_.add("packed A of each thread", a_scratch_bytes_ * threads);
-  const ContractionTile tile = contraction_tile(kernels);
   has_sum_tile_ = std::any_of(
       base_->epilogue.operands.begin(), base_->epilogue.operands.end(),
       [](const ProgramOperand& operand) { return operand.kind == ProgramOperand::Kind::kTile; });
   sums_offset_ = round_up(epilogue_.scratch_bytes(), kScratchAlignment);
-  tiles_stride_ = sums_offset_ + (has_sum_tile_ ? tile.rows * tile.columns * kernels.c_bytes : 0);
+  tiles_stride_ = sums_offset_ + (has_sum_tile_ ? tile_.rows * tile_.columns * kernels.c_bytes : 0);
   tiles_stride_ = round_up(tiles_stride_, kScratchAlignment);
   tiles_offset_ = layout_.add("tiles of each thread", tiles_stride_ * threads);
 }
@@ -95,7 +102,6 @@ error_t BoundContraction::launch(void*, std::span<void* const> pointers,
 
 void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t column_index,
                                 int worker) const {
-  const ContractionTile tile = contraction_tile(*base_->kernels);
   const int64_t tasks_per_group = grid_.column_tasks / groups_;
   const int64_t group = column_index / tasks_per_group;
   const int64_t begin = column_index % tasks_per_group * columns_per_task_;
@@ -109,10 +115,10 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
 
   // Tiles are parts of one run, all of a size, or several whole runs.
   const int64_t run = std::min(product.a.run_length, rows.rows);
-  const int64_t parts = divide_up(run, tile.rows);
-  const int64_t step = parts == 1 ? run * std::max<int64_t>(tile.rows / run, 1) : run;
-  for (product.column = begin; product.column < end; product.column += tile.columns) {
-    product.columns = std::min<int64_t>(tile.columns, end - product.column);
+  const int64_t parts = divide_up(run, tile_.rows);
+  const int64_t step = parts == 1 ? run * std::max<int64_t>(tile_.rows / run, 1) : run;
+  for (product.column = begin; product.column < end; product.column += tile_.columns) {
+    product.columns = std::min<int64_t>(tile_.columns, end - product.column);
     product.panel = b_panel(launch, slot, product.column / base_->kernels->nr);
     for (int64_t first = 0; first < rows.rows; first += step) {
       const int64_t here = std::min(rows.rows - first, step);
@@ -131,24 +137,27 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
 
 void BoundContraction::run_tile(const Launch& launch, Product& product, TaskIndex task,
                                 int worker) const {
-  const GemmKernels& kernels = *base_->kernels;
+  const Region region{product.task.row + product.row, product.rows,
+                      product.group * group_columns_ + product.column, product.columns};
+  if (kernel_epilogue_) {
+    kernel_epilogue_->aim(product.tile, launch.pointers, region.row, region.column);
+    multiply(launch, product);
+    return;
+  }
   std::byte* scratch = launch.workspace + tiles_offset_ + worker * tiles_stride_;
   const RunContext context{base_->machine.kernels, launch.pointers, launch.workspace, scratch};
   TileOperand sums;
-  product.tile = static_cast<std::byte*>(epilogue_.anchor(context));
-  sums.row_stride = base_->epilogue.program.slot_stride();
-  if (has_sum_tile_) {
-    product.tile = scratch + sums_offset_;
-    sums.row_stride = kTileColumns;
-  }
-  sums.data = product.tile;
+  sums.data = epilogue_.anchor(context);
+  sums.row_stride = TileProgram::slot_stride(tile_);
   sums.column_stride = 1;
-  product.tile_stride = sums.row_stride * kernels.c_bytes;
+  if (has_sum_tile_) {
+    sums.data = scratch + sums_offset_;
+    sums.row_stride = tile_.columns;
+  }
+  product.tile.c = sums.data;
+  product.tile.c_row_stride = sums.row_stride * base_->kernels->c_bytes;
   multiply(launch, product);
-  epilogue_.run_tile(context,
-                     {product.task.row + product.row, product.rows,
-                      product.group * group_columns_ + product.column, product.columns},
-                     task, &sums);
+  epilogue_.run_tile(context, region, task, &sums);
 }
 
 void BoundContraction::multiply(const Launch&, const Product& product) const {
@@ -156,22 +165,19 @@ void BoundContraction::multiply(const Launch&, const Product& product) const {
   const RowSource& a = product.a;
   const int64_t panels = divide_up(product.columns, kernels.nr);
   const int64_t panel_bytes = static_cast<int64_t>(kernels.nr) * kernels.c_bytes;
-  if (steps_.empty())
-    for (int64_t r = 0; r < product.rows; ++r)
-      std::memset(product.tile + r * product.tile_stride, 0,
-                  static_cast<size_t>(panels * panel_bytes));
-
-  GemmTile call;
+  auto* const tile = static_cast<std::byte*>(product.tile.c);
+  GemmTile call = product.tile;
   call.a_row_stride = a.row_stride;
-  call.c_row_stride = product.tile_stride;
   for (const SumStep& step : steps_) {
     call.a_batch_stride = step.a_batch_stride;
     call.b_batch_stride = step.k_steps * kernels.step_bytes();
     call.k_steps = step.k_steps;
     call.batch = step.batch;
+    const float* bias = &step == &steps_.back() ? product.tile.bias : nullptr;
     for (int64_t p = 0; p < panels; ++p) {
       const GemmShape& shape = kernels.shape_for(product.columns - p * kernels.nr);
       call.b = product.panel + p * panel_stride_ + step.b_offset;
+      call.bias = bias ? bias + p * kernels.nr : nullptr;
       // Strips of nearly equal height, none across the end of a run.
       for (int64_t r = 0; r < product.rows;) {
         const int64_t at = product.row + r;
@@ -183,7 +189,7 @@ void BoundContraction::multiply(const Launch&, const Product& product) const {
         for (int64_t s = 0, done = 0; s < strips; ++s) {
           const int64_t next = left * (s + 1) / strips;
           call.a = source + done * a.row_stride;
-          call.c = product.tile + (r + done) * product.tile_stride + p * panel_bytes;
+          call.c = tile + (r + done) * call.c_row_stride + p * panel_bytes;
           shape.run(static_cast<int>(next - done), call);
           done = next;
         }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engines/cpu/bound_expression.h"
 #include "engines/cpu/cost_model.h"
 #include "engines/cpu/cpu_engine.h"
+#include "engines/cpu/kernel_epilogue.h"
 
 namespace warploom::cpu {
 
@@ -35,11 +37,8 @@ struct RowTask {
   int64_t batch = 0;
 };
 
-/// The sizes of tiles.
-struct ContractionTile {
-  int rows = 0, columns = 64;
-};
-ContractionTile contraction_tile(const GemmKernels& kernels);
+/// The sizes of tiles for a result of so many columns: the fewer, the more rows.
+TileShape contraction_tile(const GemmKernels& kernels, int64_t columns = 64);
 
 /// What is known before shapes are.
 struct ContractionProgram {
@@ -94,16 +93,14 @@ class BoundContraction : public CpuBoundKernel {
   /// The slot of B for a task and a group.
   virtual int64_t slot_of_b(const RowTask& task, int64_t group) const = 0;
 
-  /// Rows [row, row + rows) of the task times `columns` columns of a group's B from `column` on,
-  /// into a tile of sums.
+  /// Rows [row, row + rows) of the task times `columns` columns of a group's B from `column` on.
   struct Product {
     RowTask task;
     RowSource a;
     int64_t group = 0, row = 0, rows = 0;
     int64_t column = 0, columns = 0;
     const std::byte* panel = nullptr;
-    std::byte* tile = nullptr;
-    int64_t tile_stride = 0;  ///< bytes
+    GemmTile tile;  ///< where the first sum goes, and what becomes of it
   };
   virtual void multiply(const Launch& launch, const Product& product) const;
 
@@ -123,9 +120,9 @@ class BoundContraction : public CpuBoundKernel {
   int64_t groups_ = 1;  ///< of columns, each with its own A and B
   int64_t group_columns_ = 0;
   int64_t columns_per_task_ = 0;
-  std::vector<SumStep> steps_;
-  int64_t panels_ = 0;        ///< of one group
-  int64_t panel_stride_ = 0;  ///< bytes
+  std::vector<SumStep> steps_;  ///< never empty after finish_bind
+  int64_t panels_ = 0;          ///< of one group
+  int64_t panel_stride_ = 0;    ///< bytes
   int64_t phases_ = 1, slots_per_phase_ = 1, row_tasks_per_phase_ = 1;
   int64_t a_scratch_bytes_ = 0;  ///< of one thread
   Work work_;
@@ -134,6 +131,8 @@ class BoundContraction : public CpuBoundKernel {
   void run_task(const Launch& launch, int64_t row_index, int64_t column_index, int worker) const;
   void run_tile(const Launch& launch, Product& product, TaskIndex task, int worker) const;
 
+  TileShape tile_;
+  std::optional<KernelEpilogue> kernel_epilogue_;
   int64_t b_offset_ = 0, a_scratch_offset_ = 0, tiles_offset_ = 0, tiles_stride_ = 0;
   int64_t sums_offset_ = 0;  // within a thread's tiles; where the program loads the sums
   bool has_sum_tile_ = false;

@@ -14,7 +14,7 @@ constexpr TileShape kPrologueTile{32, 64};
 
 engine::EngineInfo ConvolutionEngine::info() const {
   return {.name = "cpu.conv",
-          .knobs = {{KnobType_t::TILE_M, 1024, 8, 1}, {KnobType_t::SPLIT_COLS, 64, 1, 1}}};
+          .knobs = {{KnobType_t::TILE_M, 4096, 8, 1}, {KnobType_t::SPLIT_COLS, 64, 1, 1}}};
 }
 
 engine::Verdict ConvolutionEngine::supports(const fusion::FusionGroup& group,
@@ -40,7 +40,8 @@ engine::Verdict ConvolutionEngine::supports(const fusion::FusionGroup& group,
 std::vector<engine::KnobSettings> ConvolutionEngine::configurations(
     const fusion::FusionGroup& group, const Device& device) const {
   const GemmKernels& kernels = *choose_kernels(group, *machine_for(device).kernels);
-  const int64_t rows = contraction_tile(kernels).rows;
+  const ConvolutionProblem problem(group, declared_shapes(group));
+  const int64_t rows = contraction_tile(kernels, problem.group_outputs).rows;
   std::vector<engine::KnobSettings> all;
   for (int64_t tiles : {8, 4, 16, 2}) all.push_back({{KnobType_t::TILE_M, tiles * rows}});
   return all;

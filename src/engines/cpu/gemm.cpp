@@ -40,7 +40,7 @@ engine::Verdict GemmEngine::supports(const fusion::FusionGroup& group, const Dev
 std::vector<engine::KnobSettings> GemmEngine::configurations(const fusion::FusionGroup& group,
                                                              const Device& device) const {
   const GemmKernels& kernels = *choose_kernels(group, *machine_for(device).kernels);
-  const ContractionTile tile = contraction_tile(kernels);
+  const TileShape tile = contraction_tile(kernels);
   std::vector<engine::KnobSettings> all;
   auto add = [&](int64_t rows, int64_t depth) {
     all.push_back({{KnobType_t::TILE_M, rows}, {KnobType_t::TILEK, depth}});

@@ -37,8 +37,8 @@ bool has_effect(TileOpcode opcode) {
 
 }  // namespace
 
-int32_t TileProgram::slot_stride() const {
-  return round_up(shape_.columns, kSlotAlignment);
+int32_t TileProgram::slot_stride(TileShape shape) {
+  return round_up(shape.columns, kSlotAlignment);
 }
 
 size_t TileProgram::slot_bytes() const {
@@ -48,9 +48,10 @@ size_t TileProgram::slot_bytes() const {
          static_cast<size_t>(slot_count_) * kValueBytes;
 }
 
-TileProgramView TileProgram::view() const {
+TileProgramView TileProgram::view(TileShape shape) const {
+  assert(shape.rows * slot_stride(shape) <= shape_.rows * slot_stride());
   return {instructions_.data(), static_cast<int32_t>(instructions_.size()),
-          shape_.rows,          slot_stride(),
+          shape.rows,           slot_stride(shape),
           slot_count_,          compute_};
 }
 

@@ -119,11 +119,14 @@ class TileProgram {
   /// Bytes of scratch that one running thread needs.
   size_t slot_bytes() const;
   /// Elements (of the compute type) between rows of the anchor.
-  int32_t slot_stride() const;
+  int32_t slot_stride() const { return slot_stride(shape_); }
+  static int32_t slot_stride(TileShape shape);
   /// Where the caller puts the anchor's tile, with rows slot_stride() apart.
   void* anchor(void* slots) const { return slots; }
 
-  TileProgramView view() const;
+  TileProgramView view() const { return view(shape_); }
+  /// For tiles of another shape, with no more elements in its slots.
+  TileProgramView view(TileShape shape) const;
 
  private:
   friend class TileProgramBuilder;
