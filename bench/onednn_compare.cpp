@@ -1,6 +1,6 @@
 // The tour's four fused graphs against oneDNN and against the same work as single-operation graphs.
 //
-//   OMP_WAIT_POLICY=passive bench_onednn_compare [seconds per case] [cases by substring]
+//   OMP_NUM_THREADS=2 bench_onednn_compare [seconds per case] [cases by substring] [--json FILE]
 //
 // The threads of oneDNN's OpenMP must not spin while others are measured; the program asks for that
 // itself if the environment does not.
@@ -11,9 +11,10 @@
 #include <unordered_map>
 
 #include <warploom/warploom.h>
+#include <CLI/CLI.hpp>
 
 #include "graph_program.h"
-#include "race.h"
+#include "record.h"
 #ifdef WARPLOOM_HAVE_DNNL
 #include <unistd.h>
 #include <dnnl.hpp>
@@ -350,21 +351,37 @@ Case attention(int64_t batch, int64_t heads, int64_t sequence, int64_t size) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::string peer = "oneDNN";
 #ifdef WARPLOOM_HAVE_DNNL
   if (!std::getenv("OMP_WAIT_POLICY")) {
     setenv("OMP_WAIT_POLICY", "passive", 0);
     execv("/proc/self/exe", argv);
   }
+  const dnnl::version_t* version = dnnl::version();
+  peer += " " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+          std::to_string(version->patch);
 #else
   std::printf("built without oneDNN: fused against single operations only\n");
+  peer += " absent";
 #endif
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
-  const std::string wanted = argc > 2 ? argv[2] : "";
+  double seconds = 2;
+  std::string wanted, json;
+  CLI::App app{"The tour's fused graphs against oneDNN and against single operations"};
+  app.add_option("seconds", seconds, "for each case")->check(CLI::PositiveNumber);
+  app.add_option("cases", wanted, "those whose names contain this")->capture_default_str();
+  app.add_option("--json", json, "write what was measured, and on what, to this file");
+  CLI11_PARSE(app, argc, argv);
+
+  nlohmann::ordered_json report = bench::facts(bench::handle()->device(), peer);
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"})
+    if (const char* value = std::getenv(name)) report["environment"][name] = value;
   bool agree = true;
   auto run = [&](const std::function<Case()>& make, const char* name) {
     if (std::string(name).find(wanted) == std::string::npos) return;
     const Case work = make();
-    agree &= bench::race(work.title, work.flops, work.runners, seconds);
+    const bench::Race race = bench::race(work.title, work.flops, work.runners, seconds);
+    agree &= race.agree;
+    report["cases"].push_back(bench::record(race, "oneDNN"));
   };
   try {
     run([] { return convolution("a photograph", 1, 3, 240, 8); }, "photograph");
@@ -373,6 +390,10 @@ int main(int argc, char** argv) {
     run([] { return attention(4, 16, 1024, 64); }, "attention");
   } catch (const std::exception& problem) {
     std::printf("%s\n", problem.what());
+    return 1;
+  }
+  if (!json.empty() && !(std::ofstream(json) << report.dump(2) << "\n")) {
+    std::printf("%s: cannot be written\n", json.c_str());
     return 1;
   }
   return agree ? 0 : 1;

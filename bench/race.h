@@ -47,13 +47,27 @@ struct Runner {
   const Buffer* result = nullptr;
 };
 
+/// Seconds of one run.
+struct Timing {
+  std::string name;
+  size_t runs = 0;
+  double median = 0, best = 0, lower = 0, upper = 0;  ///< lower and upper: quartiles
+};
+
+struct Race {
+  std::string title;
+  double flops = 0;
+  bool agree = true;  ///< the results do
+  std::vector<Timing> timings;
+};
+
 /// Runs all by turns for `seconds`, and prints median and best of each and their ratio to the first
-/// (more than 1: faster than it). False, with a line that says so, when results differ.
-inline bool race(const std::string& title, double flops, const std::vector<Runner>& runners,
+/// (more than 1: faster than it), and a line for results that differ.
+inline Race race(const std::string& title, double flops, const std::vector<Runner>& runners,
                  double seconds, double tolerance = 1e-4) {
   using Clock = std::chrono::steady_clock;
   std::printf("%s\n", title.c_str());
-  bool agree = true;
+  Race result{title, flops, true, {}};
   for (const Runner& runner : runners) {
     runner.run();
     double largest = 0, difference = 0;
@@ -67,7 +81,7 @@ inline bool race(const std::string& title, double flops, const std::vector<Runne
     if (!(difference <= tolerance * largest)) {
       std::printf("  %s differs from %s by %g of %g\n", runner.name.c_str(),
                   runners.front().name.c_str(), difference, largest);
-      agree = false;
+      result.agree = false;
     }
   }
   std::vector<std::vector<double>> times(runners.size());
@@ -78,16 +92,18 @@ inline bool race(const std::string& title, double flops, const std::vector<Runne
       runners[i].run();
       times[i].push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
-  double median = 0, best = 0;
   for (size_t i = 0; i < runners.size(); ++i) {
-    std::sort(times[i].begin(), times[i].end());
-    const double own_median = times[i][times[i].size() / 2], own_best = times[i].front();
-    if (i == 0) median = own_median, best = own_best;
+    std::vector<double>& own = times[i];
+    std::sort(own.begin(), own.end());
+    const size_t runs = own.size();
+    result.timings.push_back({runners[i].name, runs, own[runs / 2], own.front(), own[runs / 4],
+                              own[runs - 1 - runs / 4]});
+    const Timing &first = result.timings.front(), &timing = result.timings.back();
     std::printf("  %-36s median %9.3f ms  best %9.3f ms %7.1f GFLOP/s  ratio %5.2f (best %5.2f)\n",
-                runners[i].name.c_str(), own_median * 1e3, own_best * 1e3, flops / own_best * 1e-9,
-                median / own_median, best / own_best);
+                timing.name.c_str(), timing.median * 1e3, timing.best * 1e3,
+                flops / timing.best * 1e-9, first.median / timing.median, first.best / timing.best);
   }
-  return agree;
+  return result;
 }
 
 }  // namespace bench
