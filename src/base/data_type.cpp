@@ -59,6 +59,10 @@ bool is_integer(DataType_t type) {
   }
 }
 
+bool fits_float(DataType_t type) {
+  return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
+}
+
 bool is_floating(DataType_t type) {
   switch (type) {
     case DataType_t::FLOAT:

@@ -7,6 +7,8 @@ namespace warploom::base {
 bool is_integer(DataType_t type);
 /// FLOAT, DOUBLE, HALF and BFLOAT16.
 bool is_floating(DataType_t type);
+/// FLOAT, HALF and BFLOAT16: types whose every value is a float's.
+bool fits_float(DataType_t type);
 /// What tensors may hold in this version: one of the two kinds above.
 inline bool is_supported(DataType_t type) {
   return is_integer(type) || is_floating(type);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/data_type.h"
 #include "graph/order.h"
 #include "ops/reflection.h"
 
@@ -60,14 +61,10 @@ bool is_movement(const Operation& operation) {
          std::holds_alternative<Slice_attributes>(operation);
 }
 
-bool is_float(DataType_t type) {
-  return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
-}
-
 /// See freeze() in the header.
 DataType_t carried_type(const ir::FrozenGraph& graph, const ir::Node& node,
                         const ir::Tensor& result) {
-  if (!result.is_virtual || !is_float(result.data_type)) return result.data_type;
+  if (!result.is_virtual || !base::fits_float(result.data_type)) return result.data_type;
   if (is_movement(node.operation)) return graph.tensor(node.inputs[0]).data_type;
   return node.compute_data_type == DataType_t::DOUBLE ? DataType_t::DOUBLE : DataType_t::FLOAT;
 }

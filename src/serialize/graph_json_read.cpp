@@ -10,7 +10,7 @@ namespace {
 
 using graph::Tensor_attributes;
 using graph::TensorPtr;
-using TensorTable = std::unordered_map<std::string, TensorPtr>;
+using TensorsByKey = std::unordered_map<std::string, TensorPtr>;
 
 error_t read_context(const Json& json, graph::Description& description) {
   ObjectReader context(json, "/context");
@@ -91,7 +91,7 @@ std::string known_tags() {
 
 /// A reference is the key, or the uid as a number.
 Result<TensorPtr> find_tensor(const Json& reference, const std::string& path,
-                              const TensorTable& tensors) {
+                              const TensorsByKey& tensors) {
   const std::string key = reference.is_string() ? reference.get<std::string>() : reference.dump();
   const auto found = tensors.find(key);
   if (found == tensors.end())
@@ -99,7 +99,7 @@ Result<TensorPtr> find_tensor(const Json& reference, const std::string& path,
   return found->second;
 }
 
-error_t read_ragged_offsets(const Json& json, const TensorTable& tensors) {
+error_t read_ragged_offsets(const Json& json, const TensorsByKey& tensors) {
   for (const auto& [key, tensor] : tensors) {
     const Json& fields = json.at(key);
     const std::string path = "/tensors/" + key + "/ragged_offset_name";
@@ -120,7 +120,7 @@ error_t read_ragged_offsets(const Json& json, const TensorTable& tensors) {
 }
 
 error_t read_ports(ObjectReader& node, std::string_view name, std::span<const graph::Port> ports,
-                   const TensorTable& tensors, std::vector<TensorPtr>& values) {
+                   const TensorsByKey& tensors, std::vector<TensorPtr>& values) {
   const Json* const json = node.find(name);
   if (!json) return {};
   ObjectReader reader(*json, node.path_of(name));
@@ -133,7 +133,7 @@ error_t read_ports(ObjectReader& node, std::string_view name, std::span<const gr
   return reader.finish();
 }
 
-error_t read_node(const Json& json, const std::string& path, const TensorTable& tensors,
+error_t read_node(const Json& json, const std::string& path, const TensorsByKey& tensors,
                   graph::Description& description) {
   ObjectReader reader(json, path);
   std::string tag, name;
@@ -160,7 +160,7 @@ error_t read_node(const Json& json, const std::string& path, const TensorTable& 
   return reader.finish();
 }
 
-error_t read_tensors(const Json& json, TensorTable& tensors, graph::Description& description) {
+error_t read_tensors(const Json& json, TensorsByKey& tensors, graph::Description& description) {
   ObjectReader reader(json, "/tensors");
   CHECK_WARPLOOM_ERROR(reader.error());
   for (const auto& [key, value] : json.items()) {
@@ -196,7 +196,7 @@ Result<graph::Description> from_json(const std::string& text) {
   reader.ignore("cudnn_frontend_version");
 
   graph::Description description;
-  TensorTable tensors;
+  TensorsByKey tensors;
   const Json* const context = reader.find("context");
   const Json* const tensor_table = reader.find("tensors");
   const Json* const nodes = reader.find("nodes");

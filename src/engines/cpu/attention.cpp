@@ -1,5 +1,6 @@
 #include "engines/cpu/attention.h"
 
+#include "base/data_type.h"
 #include "engines/cpu/bound_attention.h"
 #include "engines/cpu/group_checks.h"
 
@@ -7,10 +8,6 @@ namespace warploom::cpu {
 namespace {
 
 using SDPA = graph::SDPA_attributes;
-
-bool is_float(DataType_t type) {
-  return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
-}
 
 TileProgram bias_program(DataType_t bias_type) {
   TileProgramBuilder builder(TileCompute::kFloat);
@@ -42,7 +39,7 @@ engine::Verdict AttentionEngine::supports(const fusion::FusionGroup& group,
                   node.inputs[group.prologues.front().port], "pointwise work on an input", "none");
   for (size_t port : {SDPA::Q, SDPA::K, SDPA::V}) {
     const DataType_t type = group.tensor(node.inputs[port]).data_type;
-    if (!is_float(type))
+    if (!base::fits_float(type))
       return refuse("scores are computed in float", group.anchor, node.inputs[port],
                     std::string(to_string(type)), "FLOAT, HALF or BFLOAT16");
   }

@@ -11,8 +11,8 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kPackedBytes = int64_t{8} << 20;  // of K and V of one phase
-constexpr int kScorePadding = 16;                   // floats: rows not a page apart
+constexpr int64_t kPackedPhaseBytes = int64_t{8} << 20;  // of K and V of one phase
+constexpr int kScorePadding = 16;                        // floats: rows not a page apart
 constexpr int64_t kFloat = sizeof(float);
 
 }  // namespace
@@ -47,7 +47,8 @@ void BoundAttention::bind(std::shared_ptr<const AttentionProgram> program, ir::S
   const int64_t units = p.query_heads == 0 ? 0 : p.batch * units_per_batch_;
   const int64_t unit_bytes = std::max<int64_t>(
       KeyValueStore::slot_bytes(p, kernels) * std::max(unit_key_heads(), unit_value_heads()), 1);
-  units_per_phase_ = std::clamp<int64_t>(kPackedBytes / unit_bytes, 1, std::max<int64_t>(units, 1));
+  units_per_phase_ =
+      std::clamp<int64_t>(kPackedPhaseBytes / unit_bytes, 1, std::max<int64_t>(units, 1));
   phases_ = divide_up(units, units_per_phase_);
 
   epilogue_.bind(program_->epilogue, program_->group, shapes, {{0, 1, 2}, {3}});

@@ -7,7 +7,6 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kPage = 4096;
 constexpr int64_t kWindowBytes = 128 << 10;  // of a padded copy: half of a small L2 cache
 constexpr int64_t kPanelBytes = 16 << 10;    // of B for one step: half of the L1 cache
 constexpr int64_t kLongRow = 512;            // pixels

@@ -7,7 +7,6 @@ namespace warploom::cpu {
 namespace {
 
 constexpr int64_t kPackedBytes = int64_t{4} << 20;  // of B at a time: it should stay in the cache
-constexpr int64_t kPage = 4096;
 
 // Column-major results are the transposes of row-major ones.
 bool is_transposed(const fusion::FusionGroup& group, ir::ShapeTable shapes) {

@@ -1,3 +1,4 @@
+#include "base/data_type.h"
 #include "engines/cpu/contraction.h"
 
 namespace warploom::cpu {
@@ -11,10 +12,6 @@ constexpr int64_t kMostDepth = int64_t{1} << 28;
 
 bool is_byte(DataType_t type) {
   return type == DataType_t::INT8 || type == DataType_t::UINT8;
-}
-
-bool is_float(DataType_t type) {
-  return type == DataType_t::FLOAT || type == DataType_t::HALF || type == DataType_t::BFLOAT16;
 }
 
 }  // namespace
@@ -34,11 +31,13 @@ ContractionTypes contraction_types(const fusion::FusionGroup& group) {
 const GemmKernels* choose_kernels(const fusion::FusionGroup& group, const KernelTable& table) {
   const ContractionTypes types = contraction_types(group);
   const bool wants_double = group.node(group.anchor).compute_data_type == DataType_t::DOUBLE;
-  auto fits_double = [](DataType_t type) { return is_float(type) || type == DataType_t::DOUBLE; };
+  auto fits_double = [](DataType_t type) {
+    return base::fits_float(type) || type == DataType_t::DOUBLE;
+  };
   const GemmKernels* kernels = nullptr;
   if (is_byte(types.a) && is_byte(types.b)) {
     if (!types.has_prologue) kernels = &table.gemm_int16;
-  } else if (is_float(types.a) && is_float(types.b) && !wants_double) {
+  } else if (base::fits_float(types.a) && base::fits_float(types.b) && !wants_double) {
     const bool is_bfloat16 = types.a == DataType_t::BFLOAT16 && types.b == DataType_t::BFLOAT16;
     kernels = is_bfloat16 && table.gemm_bfloat16 ? &table.gemm_bfloat16 : &table.gemm_float;
   } else if (fits_double(types.a) && fits_double(types.b)) {

@@ -5,12 +5,6 @@
 #include <cstring>
 
 namespace warploom::cpu {
-namespace {
-
-constexpr int64_t kPage = 4096;
-
-}  // namespace
-
 void ImageWindow::bind(const ConvolutionProblem& problem, const fusion::FusionGroup& group,
                        ir::ShapeTable shapes, const CompiledExpression* prologue,
                        int64_t element_bytes, int64_t channel_unit, int64_t most_rows,

@@ -11,7 +11,7 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr TileShape kTile{32, 64};
+constexpr TileShape kBlock{32, 64};
 constexpr int64_t kDepth = 256;  // of a block of both matrices
 
 struct PlainContractionProgram {
@@ -30,10 +30,10 @@ bool is_integer_type(DataType_t type) {
 /// Blocks of A and B and the tile of sums, of one thread.
 template <class Number>
 struct Blocks {
-  Number a[kTile.rows][kDepth];
-  Number b[kDepth][kTile.columns];
-  Number sums[kTile.rows][kTile.columns];
-  uint8_t is_outside[kTile.rows][kDepth];
+  Number a[kBlock.rows][kDepth];
+  Number b[kDepth][kBlock.columns];
+  Number sums[kBlock.rows][kBlock.columns];
+  uint8_t is_outside[kBlock.rows][kDepth];
 };
 
 void multiply(Blocks<double>& blocks, int64_t rows, int64_t depth) {
@@ -41,7 +41,7 @@ void multiply(Blocks<double>& blocks, int64_t rows, int64_t depth) {
     for (int64_t k = 0; k < depth; ++k) {
       if (blocks.is_outside[r][k] != 0) continue;
       const double a = blocks.a[r][k];
-      for (int64_t c = 0; c < kTile.columns; ++c) blocks.sums[r][c] += a * blocks.b[k][c];
+      for (int64_t c = 0; c < kBlock.columns; ++c) blocks.sums[r][c] += a * blocks.b[k][c];
     }
 }
 
@@ -50,7 +50,7 @@ void multiply(Blocks<int64_t>& blocks, int64_t rows, int64_t depth) {
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t k = 0; k < depth; ++k) {
       const auto a = static_cast<uint64_t>(blocks.a[r][k]);
-      for (int64_t c = 0; c < kTile.columns; ++c)
+      for (int64_t c = 0; c < kBlock.columns; ++c)
         blocks.sums[r][c] = static_cast<int64_t>(static_cast<uint64_t>(blocks.sums[r][c]) +
                                                  a * static_cast<uint64_t>(blocks.b[k][c]));
     }
@@ -99,7 +99,7 @@ class BoundPlainContraction final : public CpuBoundKernel {
     for (int axis = 0; axis < rank; ++axis)
       (axis == gather_->column_axis ? order.column_axes : order.row_axes).push_back(axis);
     epilogue_.bind(program_->epilogue, program_->group, shapes, order);
-    grid_ = cut_rows(epilogue_, kTile.rows);
+    grid_ = cut_rows(epilogue_, kBlock.rows);
     epilogue_.set_grid(grid_, program_->group, layout_);
     is_parallel_ =
         cpu::predicted_microseconds(work(), machine.kernels->level, 1) >= kParallelMicroseconds;
@@ -126,12 +126,12 @@ class BoundPlainContraction final : public CpuBoundKernel {
     for (int64_t row = task * grid_.period_rows; row < end;) {
       // A tile lies within one batch.
       const int64_t rows = std::min<int64_t>(
-          {kTile.rows, end - row, gather_->rows_per_batch - row % gather_->rows_per_batch,
+          {kBlock.rows, end - row, gather_->rows_per_batch - row % gather_->rows_per_batch,
            epilogue_.rows_in_one_tile(row)});
       for (int64_t column = 0; column < gather_->columns;) {
         // ... and within one group.
         const int64_t columns =
-            std::min<int64_t>({kTile.columns, gather_->columns - column,
+            std::min<int64_t>({kBlock.columns, gather_->columns - column,
                                gather_->columns_per_group - column % gather_->columns_per_group});
         const Region region{row, rows, column, columns};
         compute(blocks, region, context);
@@ -156,7 +156,7 @@ class BoundPlainContraction final : public CpuBoundKernel {
         gather_->gather_a(memory, region.row + r, region.column, begin, depth, blocks.a[r], kType);
       for (int64_t c = 0; c < region.columns; ++c)
         gather_->gather_b(memory, region.row, region.column + c, begin, depth, &blocks.b[0][c],
-                          kType, kTile.columns);
+                          kType, kBlock.columns);
       for (int64_t r = 0; r < region.rows && gather_->marks_outside(); ++r)
         gather_->mark_outside(region.row + r, begin, depth, blocks.is_outside[r]);
       multiply(blocks, region.rows, depth);
@@ -198,7 +198,7 @@ std::unique_ptr<const CpuKernel> make_plain_contraction_kernel(const fusion::Fus
   program->group = group;
   program->machine = machine;
   program->prologues = stored_prologues(group);
-  program->epilogue = compile_expression(group, group.epilogue, {.shape = kTile});
+  program->epilogue = compile_expression(group, group.epilogue, {.shape = kBlock});
   program->is_integer =
       ops::arithmetic_of(*group.graph, group.node(group.anchor)) == ops::Arithmetic::kInteger;
   for (size_t port : {0, 1}) {

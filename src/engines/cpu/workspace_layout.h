@@ -9,6 +9,8 @@
 namespace warploom::cpu {
 
 inline constexpr int64_t kScratchAlignment = 64;
+/// Rows at this distance compete for the same cache lines.
+inline constexpr int64_t kPage = 4096;
 
 constexpr int64_t round_up(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;

@@ -13,7 +13,7 @@ constexpr int32_t kSlotAlignment = 16;  // columns; the widest vector of any com
 constexpr size_t kElementBytes[] = {sizeof(float), sizeof(double), sizeof(int64_t)};
 constexpr size_t kValueBytes = 24;  // TileData in tile_frame.h
 
-int32_t round_up(int32_t value, int32_t multiple) {
+int32_t aligned_up(int32_t value, int32_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
@@ -38,7 +38,7 @@ bool has_effect(TileOpcode opcode) {
 }  // namespace
 
 int32_t TileProgram::slot_stride(TileShape shape) {
-  return round_up(shape.columns, kSlotAlignment);
+  return aligned_up(shape.columns, kSlotAlignment);
 }
 
 size_t TileProgram::slot_bytes() const {
