@@ -64,8 +64,8 @@ struct DeserializeOptions {
   /// Loading a kernel runs code out of the container: only from a source you trust. With false the
   /// kernels are built anew from the graph.
   bool trust_payload = true;
-  /// Where the container is of another library version or device, the graph in it is planned anew
-  /// instead of an error.
+  /// Where the plan cannot be had, because the container is of another version or device or is
+  /// damaged, the graph in it is planned anew instead of an error, if it is intact.
   bool rebuild_if_unsuitable = false;
 };
 
@@ -289,6 +289,7 @@ class WARPLOOM_EXPORT Graph {
   error_t deserialize(handle_t handle, const std::vector<uint8_t>& data);
   error_t deserialize(handle_t handle, const std::vector<uint8_t>& data,
                       const DeserializeOptions& options);
+  /// Gets what the first execution would wait for out of its way: on a CPU there is nothing.
   error_t warmup(handle_t handle);
 
   // --- CUDA graphs; GRAPH_NOT_SUPPORTED in this version ---

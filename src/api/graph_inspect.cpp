@@ -1,4 +1,4 @@
-// Graph: looking inside, and persistence.
+// Graph: looking inside.
 #include <ostream>
 
 #include <fmt/format.h>
@@ -62,31 +62,6 @@ error_t Graph::query_tensor_attributes_of_uid(int64_t uid, Tensor_attributes& at
   for (const TensorPtr& tensor : state().description.tensors)
     if (matches(tensor)) return {};
   return {error_code_t::INVALID_VALUE, fmt::format("No tensor of this graph has uid {}", uid)};
-}
-
-std::string Graph::to_json() const {
-  return serialize::to_json(state().description);
-}
-
-error_t Graph::from_json(const std::string& text) {
-  auto description = serialize::from_json(text);
-  CHECK_WARPLOOM_ERROR(logged(description.error()));
-  state_ = std::make_unique<State>();
-  state_->description = std::move(description).value();
-  return {};
-}
-
-error_t Graph::serialize(std::vector<uint8_t>&) const {
-  return not_supported("serialize");
-}
-error_t Graph::deserialize(handle_t, const std::vector<uint8_t>&) {
-  return not_supported("deserialize");
-}
-error_t Graph::deserialize(handle_t, const std::vector<uint8_t>&, const DeserializeOptions&) {
-  return not_supported("deserialize");
-}
-error_t Graph::warmup(handle_t) {
-  return not_supported("warmup");
 }
 
 error_t Graph::populate_cuda_graph(handle_t, std::unordered_map<int64_t, void*>&, void*, void*) {

@@ -11,11 +11,6 @@ namespace {
 using Code = error_code_t;
 constexpr Code kPlanCreation = Code::GRAPH_EXECUTION_PLAN_CREATION_FAILED;
 
-error_t need_handle(const char* method, handle_t handle) {
-  if (handle) return {};
-  return {Code::HANDLE_ERROR, fmt::format("{}: the handle is a null pointer", method)};
-}
-
 }  // namespace
 
 error_t Graph::validate() {

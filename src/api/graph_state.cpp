@@ -76,6 +76,11 @@ plan::PlanList& Graph::State::plan_list() {
   return *plans;
 }
 
+error_t need_handle(const char* method, handle_t handle) {
+  if (handle) return {};
+  return {error_code_t::HANDLE_ERROR, fmt::format("{}: the handle is a null pointer", method)};
+}
+
 error_t not_supported(const char* method) {
   return {error_code_t::GRAPH_NOT_SUPPORTED,
           fmt::format("{} is not supported by this version", method)};

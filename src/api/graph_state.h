@@ -9,6 +9,7 @@
 
 #include "graph/description.h"
 #include "plan/plan_list.h"
+#include "serialize/plan_container.h"
 
 namespace warploom::graph {
 
@@ -52,10 +53,16 @@ struct Graph::State {
                    const AutotuneOptions& options);
 
   error_t freeze(const Device& device);
+  /// The graph of a container with its plan built.
+  error_t load(const serialize::PlanContainer& container, const Device& device,
+               bool trusts_payload);
   error_t validate();
   /// The list that create_execution_plan... append to, with the engines of now.
   plan::PlanList& plan_list();
 };
+
+/// HANDLE_ERROR for a null pointer.
+error_t need_handle(const char* method, handle_t handle);
 
 /// "method: not supported by this version".
 error_t not_supported(const char* method);

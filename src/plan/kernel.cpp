@@ -3,9 +3,11 @@
 namespace warploom::plan {
 namespace {
 
-Result<std::shared_ptr<const engine::Kernel>> build(const fusion::FusionGroup& group,
-                                                    const Offer& offer, const Device& device) {
-  auto kernel = offer.engine->build(group, offer.candidate, device);
+Result<std::shared_ptr<const engine::Kernel>> make(const fusion::FusionGroup& group,
+                                                   const Offer& offer, const Device& device) {
+  auto kernel = offer.payload.empty()
+                    ? offer.engine->build(group, offer.candidate, device)
+                    : offer.engine->load(group, offer.candidate, offer.payload, device);
   CHECK_WARPLOOM_ERROR(kernel.error());
   // Engines may be a user's.
   if (!kernel.value())
@@ -19,7 +21,7 @@ Result<std::shared_ptr<const engine::Kernel>> build(const fusion::FusionGroup& g
 Result<std::shared_ptr<const engine::Kernel>> kernel_of(const fusion::FusionGroup& group,
                                                         Offer& offer, const Device& device) {
   const std::lock_guard lock(offer.mutex);
-  if (!offer.kernel) offer.kernel = build(group, offer, device);
+  if (!offer.kernel) offer.kernel = make(group, offer, device);
   return *offer.kernel;
 }
 

@@ -6,8 +6,8 @@
 
 namespace warploom::plan {
 
-/// The kernel of an offer, built the first time it is asked for: every plan that has the offer
-/// shares it, whatever its shapes.
+/// The kernel of an offer, built or loaded the first time it is asked for: every plan that has the
+/// offer shares it, whatever its shapes.
 Result<std::shared_ptr<const engine::Kernel>> kernel_of(const fusion::FusionGroup& group,
                                                         Offer& offer, const Device& device);
 

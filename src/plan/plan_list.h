@@ -49,6 +49,14 @@ class PlanList {
   /// GRAPH_EXECUTION_PLAN_CREATION_FAILED with the reasons when no plan is left.
   error_t check_support(const Limits& limits) const;
 
+  // --- Persistence ---
+  /// The plan of this full name becomes the last of the list and the candidate. `payloads`: what
+  /// its kernels saved, by step, to load them from; none: all are built.
+  error_t load(const std::string& full_name, std::span<const std::vector<std::byte>> payloads);
+  const std::string& full_name(int64_t index) const { return entry(index).full_name; }
+  /// Of a plan that is built: what its kernels save.
+  std::vector<std::vector<std::byte>> payloads(int64_t index) const;
+
   // --- Building ---
   error_t build(BuildPlanPolicy_t policy, bool in_parallel, const Limits& limits);
   /// Makes it the candidate.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/kernel.h"
 #include "plan/plan_list.h"
 
 namespace warploom::plan {
@@ -39,6 +40,33 @@ error_t PlanList::build_at(int64_t index, const Limits& limits) {
   CHECK_WARPLOOM_ERROR(build_entry(*entries_[static_cast<size_t>(index)], limits));
   candidate_.store(index, std::memory_order_release);
   return {};
+}
+
+error_t PlanList::load(const std::string& full_name,
+                       std::span<const std::vector<std::byte>> payloads) {
+  CHECK_WARPLOOM_ERROR(add_by_name(full_name));
+  const Selection& selection = entries_.back()->selection;
+  if (!payloads.empty() && payloads.size() != selection.choices.size())
+    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT,
+            fmt::format("Plan {}: found {} saved kernels, accepted {}", entries_.back()->name,
+                        payloads.size(), selection.choices.size())};
+  for (size_t step = 0; step < payloads.size(); ++step) {
+    Offer& offer = *selection.choices[step];
+    const std::lock_guard lock(offer.mutex);
+    offer.payload = payloads[step];
+  }
+  return build_at(size() - 1, {});
+}
+
+std::vector<std::vector<std::byte>> PlanList::payloads(int64_t index) const {
+  std::vector<std::vector<std::byte>> payloads;
+  const Selection& selection = entry(index).selection;
+  for (size_t step = 0; step < selection.choices.size(); ++step) {
+    const auto kernel = kernel_of(selection.partition->groups[step].survey->group,
+                                  *selection.choices[step], device());
+    payloads.push_back(kernel.is_good() ? kernel.value()->save() : std::vector<std::byte>());
+  }
+  return payloads;
 }
 
 error_t PlanList::build_entry(Entry& entry, const Limits& limits) {

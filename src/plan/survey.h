@@ -25,6 +25,8 @@ struct Offer {
 
   /// Plans share offers, and may be built in parallel.
   std::mutex mutex;
+  /// What the kernel is loaded from; it is built where this is empty.
+  std::vector<std::byte> payload;
   std::optional<Result<std::shared_ptr<const engine::Kernel>>> kernel;
 };
 using OfferPtr = std::shared_ptr<Offer>;

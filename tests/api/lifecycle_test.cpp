@@ -115,11 +115,7 @@ TEST(Lifecycle, NullHandlesAreErrors) {
 TEST(Lifecycle, WhatThisVersionLacksSaysSo) {
   ScriptedGraph scripted("scripted");
   Graph& graph = scripted.graph;
-  std::vector<uint8_t> bytes;
   std::unordered_map<int64_t, void*> pack;
-  expect_error(graph.serialize(bytes), Code::GRAPH_NOT_SUPPORTED, "serialize");
-  expect_error(graph.deserialize(cpu(), bytes), Code::GRAPH_NOT_SUPPORTED, "deserialize");
-  expect_error(graph.warmup(cpu()), Code::GRAPH_NOT_SUPPORTED, "warmup");
   expect_error(graph.populate_cuda_graph(cpu(), pack, nullptr, nullptr), Code::GRAPH_NOT_SUPPORTED,
                "populate_cuda_graph");
   expect_error(graph.update_cuda_graph(cpu(), pack, nullptr, nullptr), Code::GRAPH_NOT_SUPPORTED,

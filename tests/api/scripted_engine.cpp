@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 namespace warploom::test {
@@ -14,6 +15,7 @@ using namespace engine;
 using fusion::FusionGroup;
 
 std::atomic<void*> last_stream = nullptr;
+std::atomic<int> built = 0, loaded = 0;
 
 bool name_has(const FusionGroup& group, std::string_view word) {
   return group.graph->name.find(word) != std::string::npos;
@@ -45,17 +47,26 @@ class ScriptedKernel : public BoundKernel {
 
 class ScriptedBuilt : public Kernel {
  public:
-  ScriptedBuilt(int64_t tile, ir::TensorId output, bool is_slow)
-      : tile_(tile), output_(output), is_slow_(is_slow) {}
+  ScriptedBuilt(int64_t tile, const FusionGroup& group)
+      : tile_(tile),
+        output_(group.outputs.front()),
+        is_slow_(name_has(group, "slow")),
+        is_saving_(name_has(group, "saving")) {}
   Result<std::unique_ptr<const BoundKernel>> bind(ir::ShapeTable shapes) const override {
     return std::unique_ptr<const BoundKernel>(
         new ScriptedKernel(tile_, shapes[output_].volume(), is_slow_));
+  }
+  std::vector<std::byte> save() const override {
+    if (!is_saving_) return {};
+    const std::string text = "tile " + std::to_string(tile_);
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
   }
 
  private:
   int64_t tile_;
   ir::TensorId output_;
-  bool is_slow_;
+  bool is_slow_, is_saving_;
 };
 
 class ScriptedEngine : public Engine {
@@ -90,8 +101,18 @@ class ScriptedEngine : public Engine {
     const int64_t tile = candidate.knobs.front().second;
     if (name_has(group, "failing") && tile == 2)
       return error_t{error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "scripted failure"};
-    return std::unique_ptr<const Kernel>(
-        new ScriptedBuilt(tile, group.outputs.front(), name_has(group, "slow")));
+    ++built;
+    return std::unique_ptr<const Kernel>(new ScriptedBuilt(tile, group));
+  }
+  Result<std::unique_ptr<const Kernel>> load(const FusionGroup& group, const Candidate& candidate,
+                                             std::span<const std::byte> saved,
+                                             const Device&) const override {
+    const int64_t tile = candidate.knobs.front().second;
+    const std::string_view text(reinterpret_cast<const char*>(saved.data()), saved.size());
+    if (text != "tile " + std::to_string(tile))
+      return error_t{error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, "scripted damage"};
+    ++loaded;
+    return std::unique_ptr<const Kernel>(new ScriptedBuilt(tile, group));
   }
 };
 
@@ -120,6 +141,10 @@ class StubbornEngine : public Engine {
 };
 
 }  // namespace
+
+ScriptedCounts scripted_counts() {
+  return {built, loaded};
+}
 
 void* last_scripted_stream() {
   return last_stream;

@@ -17,6 +17,13 @@ struct ScriptedGraph {
   graph::TensorPtr x, y;
 };
 
+/// How many scripted kernels were built, and loaded from what they saved: those of graphs with
+/// "saving" in their names save their knob as text.
+struct ScriptedCounts {
+  int built = 0, loaded = 0;
+};
+ScriptedCounts scripted_counts();
+
 /// The stream that a scripted kernel was last launched into.
 void* last_scripted_stream();
 
