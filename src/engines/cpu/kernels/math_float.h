@@ -63,6 +63,30 @@ WARPLOOM_INLINE F32 exp(F32 x) {
   return scale(1.0f + expm1_reduced(a.r), a.n);
 }
 
+/// A value in two parts, the second a correction of the first.
+struct Sum {
+  F32 high, low;
+};
+
+/// What a b loses when it is rounded to `product`.
+WARPLOOM_INLINE F32 product_rest(F32 a, F32 b, F32 product) {
+#if defined(__FMA__)
+  return fma(a, b, -product);
+#else  // halves of 12 bits, whose products are exact (Dekker)
+  const F32 a_high = 4097.0f * a - (4097.0f * a - a), a_low = a - a_high;
+  const F32 b_high = 4097.0f * b - (4097.0f * b - b), b_low = b - b_high;
+  return a_high * b_high - product + a_high * b_low + a_low * b_high + a_low * b_low;
+#endif
+}
+
+/// e^(x + low) with what 1 + (e^r - 1) loses to rounding.
+WARPLOOM_INLINE Sum exp_exactly(F32 x, F32 low) {
+  const Reduced a = reduce_exponent(clamp(x, splat(-104.0f), splat(89.0f)));
+  const F32 p = expm1_reduced(a.r + low);
+  const F32 one = 1.0f + p;
+  return {scale(one, a.n), scale(p - (one - 1.0f), a.n)};
+}
+
 WARPLOOM_INLINE F32 exp2(F32 x) {
   x = clamp(x, splat(-151.0f), splat(129.0f));
   const F32 n = round_even(x), r = x - n;
@@ -162,9 +186,34 @@ WARPLOOM_INLINE F32 one_plus_erf(F32 x) {
   return x < 0.0f ? erfc : 2.0f - erfc;
 }
 
+/// 1 / (1 + e^-(x + low)), a product with the reciprocal and its remainder. e^-|x| is at most 1, so
+/// that e - ((1 + e) - 1) is what 1 + e loses.
+WARPLOOM_INLINE Sum logistic(F32 x, F32 low) {
+  const I32 is_negative = x < 0.0f;
+  const Sum e = exp_exactly(-absolute(x), is_negative ? low : -low);
+  const F32 denominator = 1.0f + e.high;
+  const F32 lost = e.high - (denominator - 1.0f) + e.low;
+  const F32 reciprocal = 1.0f / denominator;
+  const F32 numerator = is_negative ? e.high : splat(1.0f);
+  const F32 y = numerator * reciprocal, product = y * denominator;
+  const F32 rest = (is_negative ? e.low : F32{}) - y * lost;
+  return {y, (numerator - product - product_rest(y, denominator, product) + rest) * reciprocal};
+}
+
 WARPLOOM_INLINE F32 sigmoid(F32 x) {
-  const F32 e = exp(-absolute(x));
-  return (x < 0.0f ? e : splat(1.0f)) / (1.0f + e);
+  const Sum y = logistic(x, F32{});
+  return y.high + y.low;
+}
+
+/// x y. Where x is huge, y has no correction that counts: 0 times infinity must not become NaN.
+WARPLOOM_INLINE F32 multiply(F32 x, Sum y) {
+  const F32 product = x * y.high;
+  const F32 low = product_rest(x, y.high, product) + x * y.low;
+  return absolute(x) < 0x1p60f ? product + low : product;
+}
+
+WARPLOOM_INLINE F32 swish(F32 x, float beta) {
+  return multiply(x, logistic(beta * x, F32{}));
 }
 
 /// log(1 + e^x)
@@ -189,10 +238,24 @@ WARPLOOM_INLINE F32 gelu_erf_slope(F32 x) {
 
 constexpr float kSqrt2OverPi = 0.79788456080286535588f;
 
-/// x/2 (1 + tanh u) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 u).
+/// x/2 (1 + tanh u) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 u). In the left
+/// tail the error of 2 u is one of the result, as often as 2 u is large: so 2 u has two parts. From
+/// 20 on the sigmoid is 0 or 1.
 WARPLOOM_INLINE F32 gelu_tanh(F32 x) {
-  const F32 u = kSqrt2OverPi * x * fma(x * x, splat(0.044715f), splat(1.0f));
-  return x * sigmoid(2.0f * u);
+  constexpr double kLinear = 2 * 0.79788456080286535588, kCubic = kLinear * 0.044715;
+  constexpr auto kLinearHigh = static_cast<float>(kLinear), kCubicHigh = static_cast<float>(kCubic);
+  constexpr auto kLinearLow = static_cast<float>(kLinear - kLinearHigh);
+  constexpr auto kCubicLow = static_cast<float>(kCubic - kCubicHigh);
+  const F32 linear = splat(kLinearHigh), cubic = splat(kCubicHigh);
+  const F32 v = clamp(x, splat(-20.0f), splat(20.0f)), v2 = v * v;
+  const F32 square = cubic * v2;
+  const F32 slope = linear + square, added = slope - linear;
+  F32 low = (linear - (slope - added)) + (square - added);  // what the sum lost
+  low = low +
+        (product_rest(cubic, v2, square) + fma(cubic, product_rest(v, v, v2), kCubicLow * v2)) +
+        kLinearLow;
+  const F32 u = v * slope;
+  return multiply(x, logistic(u, product_rest(v, slope, u) + v * low));
 }
 
 WARPLOOM_INLINE F32 gelu_tanh_slope(F32 x) {

@@ -239,7 +239,7 @@ void activation_tile(TileFrame<T>& frame, const TileInstruction& instruction) {
           [beta](double x) { return softplus(beta * x) / beta; });
     case PointwiseMode_t::SWISH_FWD:
       return activation<T>(
-          frame, instruction, [b](F32 x) { return x * sigmoid(b * x); },
+          frame, instruction, [b](F32 x) { return swish(x, b); },
           [beta](double x) { return x * sigmoid(beta * x); });
     case PointwiseMode_t::TANH_BWD:  // 1 - tanh^2 x = 4 sigmoid'(2 x)
       return gradient<T>(
