@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/convolution_parts.h"
+
 namespace warploom::tools {
 namespace {
 
@@ -32,12 +34,12 @@ double operations_of(const ir::Node& node, const ir::FrozenGraph& graph) {
     const int64_t inner = graph.tensor(node.inputs[graph::Matmul_attributes::A]).shape.dims.back();
     return 2 * static_cast<double>(inner) * volume(graph, node.outputs[0]);
   }
-  if (std::holds_alternative<graph::Conv_fprop_attributes>(node.operation)) {
-    const ir::TensorId window = node.inputs[graph::Conv_fprop_attributes::W];
-    const double channels_out = static_cast<double>(graph.tensor(window).shape.dims[0]);
-    return channels_out == 0
-               ? 0
-               : 2 * volume(graph, node.outputs[0]) * volume(graph, window) / channels_out;
+  if (const auto parts = ops::find_parts(node.operation)) {
+    const ir::TensorId filter = parts->w.of(node.inputs, node.outputs);
+    const double filters = static_cast<double>(graph.tensor(filter).shape.dims[0]);
+    return filters == 0 ? 0
+                        : 2 * volume(graph, parts->y.of(node.inputs, node.outputs)) *
+                              volume(graph, filter) / filters;
   }
   if (const auto* attention = std::get_if<graph::SDPA_attributes>(&node.operation)) {
     using Attention = graph::SDPA_attributes;

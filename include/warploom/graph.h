@@ -105,6 +105,10 @@ class WARPLOOM_EXPORT Graph {
   // --- Operations: each returns its virtual results, named "<node name>::<PORT>"; call
   // set_output(true) to keep one ---
   TensorPtr conv_fprop(TensorPtr x, TensorPtr w, Conv_fprop_attributes attributes);
+  /// The result's dims must be set: those of the image.
+  TensorPtr conv_dgrad(TensorPtr dy, TensorPtr w, Conv_dgrad_attributes attributes);
+  /// The result's dims must be set: those of the filter.
+  TensorPtr conv_wgrad(TensorPtr dy, TensorPtr x, Conv_wgrad_attributes attributes);
   TensorPtr matmul(TensorPtr a, TensorPtr b, Matmul_attributes attributes);
   TensorPtr pointwise(TensorPtr a, Pointwise_attributes attributes);
   TensorPtr pointwise(TensorPtr a, TensorPtr b, Pointwise_attributes attributes);

@@ -104,6 +104,14 @@ TensorPtr Graph::conv_fprop(TensorPtr x, TensorPtr w, Conv_fprop_attributes attr
   return result(state().add_node(std::move(attributes), {x, w}));
 }
 
+TensorPtr Graph::conv_dgrad(TensorPtr dy, TensorPtr w, Conv_dgrad_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {dy, w}));
+}
+
+TensorPtr Graph::conv_wgrad(TensorPtr dy, TensorPtr x, Conv_wgrad_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {dy, x}));
+}
+
 TensorPtr Graph::matmul(TensorPtr a, TensorPtr b, Matmul_attributes attributes) {
   return result(state().add_node(std::move(attributes), {a, b}));
 }

@@ -8,7 +8,7 @@ namespace {
 
 AnchorKind kind_of(const graph::Operation& operation) {
   struct Visitor {
-    AnchorKind operator()(const graph::Conv_fprop_attributes&) { return AnchorKind::kContraction; }
+    AnchorKind operator()(const graph::ConvolutionFields&) { return AnchorKind::kContraction; }
     AnchorKind operator()(const graph::Matmul_attributes&) { return AnchorKind::kContraction; }
     AnchorKind operator()(const graph::Pointwise_attributes&) { return AnchorKind::kNone; }
     AnchorKind operator()(const graph::Reduction_attributes&) { return AnchorKind::kReduction; }

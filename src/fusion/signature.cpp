@@ -10,6 +10,7 @@
 
 #include "fusion/field_texts.h"
 #include "fusion/tensor_class.h"
+#include "ops/convolution_parts.h"
 #include "ops/reflection.h"
 
 namespace warploom::fusion {
@@ -95,11 +96,12 @@ class Writer {
         text += ' ' + anchor_pattern(*group_.graph, node, port);
     if (std::holds_alternative<graph::Reduction_attributes>(node.operation))
       text += ' ' + repeat_pattern(dims(node.outputs[0]), dims(node.inputs[0]));
-    if (std::holds_alternative<graph::Conv_fprop_attributes>(node.operation)) {
-      const int64_t filter_channels = dims(node.inputs[1])[1];
-      text += dims(node.inputs[0])[1] == filter_channels ? " dense"
-              : filter_channels == 1                     ? " depthwise"
-                                                         : " grouped";
+    if (const auto parts = ops::find_parts(node.operation)) {
+      const int64_t filter_channels = dims(parts->w.of(node.inputs, node.outputs))[1];
+      const int64_t channels = dims(parts->x.of(node.inputs, node.outputs))[1];
+      text += channels == filter_channels ? " dense"
+              : filter_channels == 1      ? " depthwise"
+                                          : " grouped";
     }
     return text;
   }

@@ -221,14 +221,7 @@ bool is_stored_scalar(const Tensor_attributes& tensor) {
 }
 
 error_t infer_dims(const Site& site, size_t port, Tensor_attributes& output, const Dims& dims) {
-  if (output.get_dim().empty()) {
-    output.set_dim(dims);
-    // Before default strides are made of them.
-    if (Defect defect = volume_defect(output); defect.code != error_code_t::OK)
-      return site.refuse(defect.code, site.output(port) + defect.place, defect.found,
-                         defect.accepted);
-    return {};
-  }
+  if (output.get_dim().empty()) output.set_dim(dims);
   const Dims& found = output.get_dim();
   if (found.size() != dims.size())
     return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.output(port) + ", dims",
@@ -238,6 +231,10 @@ error_t infer_dims(const Site& site, size_t port, Tensor_attributes& output, con
       return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.output(port, i),
                          fmt::format("{} in {}", found[i], show(found)),
                          fmt::format("{} of {}, as inferred from the inputs", dims[i], show(dims)));
+  // Before default strides are made of them.
+  if (Defect defect = volume_defect(output); defect.code != error_code_t::OK)
+    return site.refuse(defect.code, site.output(port) + defect.place, defect.found,
+                       defect.accepted);
   return {};
 }
 

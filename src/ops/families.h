@@ -10,6 +10,8 @@ namespace warploom::ops {
 /// Do fields and inputs fit together? Presence, data types and each tensor by itself are checked
 /// already.
 error_t validate(const graph::Conv_fprop_attributes& attributes, const Site& site);
+error_t validate(const graph::Conv_dgrad_attributes& attributes, const Site& site);
+error_t validate(const graph::Conv_wgrad_attributes& attributes, const Site& site);
 error_t validate(const graph::Matmul_attributes& attributes, const Site& site);
 error_t validate(const graph::Pointwise_attributes& attributes, const Site& site);
 error_t validate(const graph::Reduction_attributes& attributes, const Site& site);
@@ -20,6 +22,8 @@ error_t validate(const graph::Slice_attributes& attributes, const Site& site);
 
 /// Gives the outputs their dims and strides, or refuses dims that contradict.
 error_t infer(graph::Conv_fprop_attributes& attributes, const Site& site);
+error_t infer(graph::Conv_dgrad_attributes& attributes, const Site& site);
+error_t infer(graph::Conv_wgrad_attributes& attributes, const Site& site);
 error_t infer(graph::Matmul_attributes& attributes, const Site& site);
 error_t infer(graph::Pointwise_attributes& attributes, const Site& site);
 error_t infer(graph::Reduction_attributes& attributes, const Site& site);
@@ -33,7 +37,8 @@ bool is_view(const graph::Reshape_attributes& attributes);
 bool is_view(const graph::Transpose_attributes& attributes);
 bool is_view(const graph::Slice_attributes& attributes);
 
-/// Sets the output's dims if it has none; else compares each, naming the first that differs.
+/// Sets the output's dims if it has none; else compares each, naming the first that differs. Then
+/// strides can be made of them: their product is a size in memory.
 error_t infer_dims(const Site& site, size_t port, graph::Tensor_attributes& output,
                    const std::vector<int64_t>& dims);
 

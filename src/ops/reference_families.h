@@ -16,6 +16,10 @@ template <class Number>
 void reference(const graph::Matmul_attributes&, const ReferenceTensors&, Number* scratch);
 template <class Number>
 void reference(const graph::Conv_fprop_attributes&, const ReferenceTensors&, Number* scratch);
+template <class Number>
+void reference(const graph::Conv_dgrad_attributes&, const ReferenceTensors&, Number* scratch);
+template <class Number>
+void reference(const graph::Conv_wgrad_attributes&, const ReferenceTensors&, Number* scratch);
 void reference(const graph::SDPA_attributes&, const ReferenceTensors&, double* scratch);
 void reference(const graph::Reshape_attributes&, const ReferenceTensors&);
 void reference(const graph::Transpose_attributes&, const ReferenceTensors&);
@@ -25,6 +29,8 @@ void reference(const graph::Slice_attributes&, const ReferenceTensors&);
 using ElementCount = __int128;
 ElementCount scratch_elements(const graph::Matmul_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::Conv_fprop_attributes&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::Conv_dgrad_attributes&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::Conv_wgrad_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::SDPA_attributes&, const ReferenceTensors&);
 template <class Attributes>
 ElementCount scratch_elements(const Attributes&, const ReferenceTensors&) {

@@ -181,27 +181,63 @@ def matmul(node, inputs, outputs, strides):
     return {"C": np.matmul(a, b)}
 
 
-def convolution(node, inputs, outputs, strides):
-    x, w = inputs["X"], inputs["W"]
-    if node["math_mode"] == "CONVOLUTION":
-        w = np.flip(w, axis=tuple(range(2, w.ndim)))
-    pre, post = node["pre_padding"], node["post_padding"]
-    x = np.pad(x, [(0, 0), (0, 0), *zip(pre, post)])
-    stride, dilation, window = node["stride"], node["dilation"], w.shape[2:]
+def flip(node, w):
+    return np.flip(w, axis=tuple(range(2, w.ndim))) if node["math_mode"] == "CONVOLUTION" else w
+
+
+def taps(node, padded_extents, w_shape):
+    """For every position of the window: its index into W, and into padded X that of all it is laid over."""
+    stride, dilation, window = node["stride"], node["dilation"], w_shape[2:]
     size = [1 + (extent - d * (r - 1) - 1) // s
-            for extent, d, r, s in zip(x.shape[2:], dilation, window, stride)]
-    groups = x.shape[1] // w.shape[1]
-    per_group = w.shape[0] // groups
-    y = np.zeros([x.shape[0], w.shape[0], *size])
+            for extent, d, r, s in zip(padded_extents, dilation, window, stride)]
+    everything = (slice(None), slice(None))
     for offset in itertools.product(*(range(r) for r in window)):
-        view = x[(slice(None), slice(None), *(slice(o * d, o * d + (n - 1) * s + 1, s)
-                                             for o, d, n, s in zip(offset, dilation, size, stride)))]
-        tap = w[(slice(None), slice(None), *offset)]
-        for g in range(groups):
-            channels = slice(g * w.shape[1], (g + 1) * w.shape[1])
-            filters = slice(g * per_group, (g + 1) * per_group)
-            y[:, filters] += np.einsum("nc...,kc->nk...", view[:, channels], tap[filters])
+        yield ((*everything, *offset),
+               (*everything, *(slice(o * d, o * d + (n - 1) * s + 1, s)
+                               for o, d, n, s in zip(offset, dilation, size, stride))))
+
+
+def groups_of(channels, w_shape):
+    """Slices of the channels of X and of the filters, group by group."""
+    filters, per_group = w_shape[:2]
+    count = channels // per_group if per_group else 1
+    for g in range(count):
+        yield (slice(g * per_group, (g + 1) * per_group),
+               slice(g * (filters // count), (g + 1) * (filters // count)))
+
+
+def pad(node, x):
+    return np.pad(x, [(0, 0), (0, 0), *zip(node["pre_padding"], node["post_padding"])])
+
+
+def convolution(node, inputs, outputs, strides):
+    x, w = pad(node, inputs["X"]), flip(node, inputs["W"])
+    size = [1 + (extent - d * (r - 1) - 1) // s
+            for extent, d, r, s in zip(x.shape[2:], node["dilation"], w.shape[2:], node["stride"])]
+    y = np.zeros([x.shape[0], w.shape[0], *size])
+    for tap, seen in taps(node, x.shape[2:], w.shape):
+        for channels, filters in groups_of(x.shape[1], w.shape):
+            y[:, filters] += np.einsum("nc...,kc->nk...", x[seen][:, channels], w[tap][filters])
     return {"Y": y}
+
+
+def convolution_image_gradient(node, inputs, outputs, strides):
+    dy, w = inputs["DY"], flip(node, inputs["W"])
+    padded = pad(node, np.zeros(outputs["DX"]["dim"]))
+    for tap, seen in taps(node, padded.shape[2:], w.shape):
+        for channels, filters in groups_of(padded.shape[1], w.shape):
+            padded[seen][:, channels] += np.einsum("nk...,kc->nc...", dy[:, filters], w[tap][filters])
+    inside = (slice(pre, pre + extent) for pre, extent in zip(node["pre_padding"], outputs["DX"]["dim"][2:]))
+    return {"DX": padded[(slice(None), slice(None), *inside)]}
+
+
+def convolution_filter_gradient(node, inputs, outputs, strides):
+    dy, x = inputs["DY"], pad(node, inputs["X"])
+    dw = np.zeros(outputs["DW"]["dim"])
+    for tap, seen in taps(node, x.shape[2:], dw.shape):
+        for channels, filters in groups_of(x.shape[1], dw.shape):
+            dw[tap][filters] = np.einsum("nk...,nc...->kc", dy[:, filters], x[seen][:, channels])
+    return {"DW": flip(node, dw)}
 
 
 # --- Reduction ---
@@ -256,5 +292,6 @@ STRIDES = {
         stride * step for stride, step in zip(strides, node.get("slice_strides") or [1] * len(strides))],
 }
 
-TABLE = {"POINTWISE": pointwise, "MATMUL": matmul, "CONV_FPROP": convolution, "REDUCTION": reduction,
+TABLE = {"POINTWISE": pointwise, "MATMUL": matmul, "CONV_FPROP": convolution,
+         "CONV_DGRAD": convolution_image_gradient, "CONV_WGRAD": convolution_filter_gradient, "REDUCTION": reduction,
          "RESHAPE": reshape, "TRANSPOSE": transpose, "SLICE": slice_, "SDPA": attention}

@@ -1,8 +1,6 @@
-#include <array>
-
 #include <gtest/gtest.h>
 
-#include "ops/operation_runner.h"
+#include "ops/convolution_problem.h"
 
 namespace warploom::test {
 namespace {
@@ -114,74 +112,85 @@ TEST(ConvErrors, ContradictingOutput) {
       {"CONV_FPROP \"conv1\"", "port Y), dim 2", "8 in [1, 4, 8, 8]", "6 of [1, 4, 6, 6]"});
 }
 
+// --- Gradients ---
+
+graph::Conv_dgrad_attributes dgrad() {
+  return graph::Conv_dgrad_attributes()
+      .set_name("dgrad")
+      .set_padding({1, 1})
+      .set_stride({2, 2})
+      .set_dilation({1, 1});
+}
+
+graph::Conv_wgrad_attributes wgrad() {
+  return graph::Conv_wgrad_attributes()
+      .set_name("wgrad")
+      .set_padding({1, 1})
+      .set_stride({2, 2})
+      .set_dilation({1, 1});
+}
+
+TEST(ConvGradients, StridesAreNhwcUnlessSet) {
+  const TensorPtr dx = output(DataType_t::FLOAT, {2, 3, 4, 5});
+  expect_accepted(with(dgrad(), {input("dy", {2, 6, 2, 3}), input("w", {6, 3, 3, 3})}, {dx}));
+  EXPECT_EQ(dx->get_stride(), (Dims{60, 1, 15, 3}));
+  const TensorPtr dw = output(DataType_t::FLOAT, {6, 3, 3, 3});
+  expect_accepted(with(wgrad(), {input("dy", {2, 6, 2, 3}), input("x", {2, 3, 4, 5})}, {dw}));
+  EXPECT_EQ(dw->get_stride(), (Dims{27, 1, 9, 3}));
+}
+
+TEST(ConvGradients, Mistakes) {
+  const auto shape = error_code_t::SHAPE_DEDUCTION_FAILED;
+  const TensorPtr dy = input("dy", {2, 6, 2, 3});
+  const TensorPtr w = input("filter", {6, 3, 3, 3}), x = input("image", {2, 3, 4, 5});
+  const auto dims = [](const Dims& values) { return output(DataType_t::FLOAT, values); };
+  expect_refused(with(dgrad(), {dy, w}, {output()}), error_code_t::ATTRIBUTE_NOT_SET,
+                 {"CONV_DGRAD \"dgrad\"", "port DX", "dims of the image"});
+  expect_refused(with(wgrad(), {dy, x}, {output()}), error_code_t::ATTRIBUTE_NOT_SET,
+                 {"CONV_WGRAD \"wgrad\"", "port DW", "dims of the filter"});
+  expect_refused(with(dgrad(), {dy, w}, {dims({2, 3, 4, 8})}), shape,
+                 {"\"dy\" (port DY), dims", "[2, 6, 2, 3]", "[2, 6, 2, 4]", "port DX"});
+  expect_refused(with(dgrad(), {dy, w}, {dims({2, 4, 4, 5})}), shape,
+                 {"port DX), dim 1 (channels)", "found 4", "multiple of 3"});
+  expect_refused(with(dgrad(), {dy, w}, {dims({2, 3, 20})}), shape, {"\"filter\"", "4 dims"});
+  expect_refused(with(wgrad(), {dy, x}, {dims({5, 3, 3, 3})}), shape, {"\"dy\"", "[2, 5, 2, 3]"});
+  expect_refused(with(wgrad(), {dy, x}, {dims({6, 3, 3, 0})}), shape, {"dim 3 (window)"});
+  expect_refused(with(wgrad().set_stride({2}), {dy, x}, {dims({6, 3, 3, 3})}),
+                 error_code_t::INVALID_VALUE, {"field stride", "1 entries"});
+  const int64_t huge = int64_t{1} << 60;
+  expect_refused(with(dgrad().set_stride({huge, huge}), {input("dy", {1, 6, 1, 1}), w},
+                      {dims({1, 3, huge, huge})}),
+                 error_code_t::INVALID_VALUE, {"port DX", "below 2^63"});
+}
+
 // --- Values ---
 
-// Straight from the definition, for any number of spatial dimensions up to 3 given as 3.
-struct Problem {
-  int64_t n, c, k, groups;
-  std::array<int64_t, 3> x, w, pre, post, stride, dilation;
-  bool is_flipped = false;
-
-  int64_t y(size_t i) const {
-    return 1 + (x[i] + pre[i] + post[i] - (dilation[i] * (w[i] - 1) + 1)) / stride[i];
-  }
-};
-
-Values expected_values(const Problem& p, const Values& x, const Values& w) {
-  Values y;
-  const int64_t cg = p.c / p.groups, kg = p.k / p.groups;
-  for (int64_t n = 0; n < p.n; ++n)
-    for (int64_t k = 0; k < p.k; ++k)
-      for (int64_t yd = 0; yd < p.y(0); ++yd)
-        for (int64_t yh = 0; yh < p.y(1); ++yh)
-          for (int64_t yw = 0; yw < p.y(2); ++yw) {
-            double sum = 0;
-            for (int64_t c = 0; c < cg; ++c)
-              for (int64_t rd = 0; rd < p.w[0]; ++rd)
-                for (int64_t rh = 0; rh < p.w[1]; ++rh)
-                  for (int64_t rw = 0; rw < p.w[2]; ++rw) {
-                    const int64_t d = yd * p.stride[0] + rd * p.dilation[0] - p.pre[0];
-                    const int64_t h = yh * p.stride[1] + rh * p.dilation[1] - p.pre[1];
-                    const int64_t i = yw * p.stride[2] + rw * p.dilation[2] - p.pre[2];
-                    if (d < 0 || d >= p.x[0] || h < 0 || h >= p.x[1] || i < 0 || i >= p.x[2])
-                      continue;
-                    const int64_t fd = p.is_flipped ? p.w[0] - 1 - rd : rd;
-                    const int64_t fh = p.is_flipped ? p.w[1] - 1 - rh : rh;
-                    const int64_t fw = p.is_flipped ? p.w[2] - 1 - rw : rw;
-                    const int64_t channel = k / kg * cg + c;
-                    sum += x[static_cast<size_t>(
-                               (((n * p.c + channel) * p.x[0] + d) * p.x[1] + h) * p.x[2] + i)] *
-                           w[static_cast<size_t>(
-                               (((k * cg + c) * p.w[0] + fd) * p.w[1] + fh) * p.w[2] + fw)];
-                  }
-            y.push_back(sum);
-          }
-  return y;
-}
-
-Dims shape(int64_t a, int64_t b, const std::array<int64_t, 3>& spatial, size_t rank) {
-  Dims dims{a, b};
-  dims.insert(dims.end(), spatial.end() - static_cast<int64_t>(rank), spatial.end());
-  return dims;
-}
-
-Dims last(const std::array<int64_t, 3>& values, size_t rank) {
-  return Dims(values.end() - static_cast<int64_t>(rank), values.end());
-}
-
-void check_problem(const Problem& p, size_t rank) {
-  const Dims x_dims = shape(p.n, p.c, p.x, rank);
-  const Dims w_dims = shape(p.k, p.c / p.groups, p.w, rank);
-  const TensorPtr x = input("x", x_dims, DataType_t::DOUBLE);
-  const TensorPtr w = input("w", w_dims, DataType_t::DOUBLE);
-  auto attributes =
-      conv(last(p.pre, rank), last(p.post, rank), last(p.stride, rank), last(p.dilation, rank));
-  if (p.is_flipped) attributes.set_convolution_mode(ConvolutionMode_t::CONVOLUTION);
+void check_problem(const ConvolutionProblem& p, size_t rank) {
+  const TensorPtr x = input("x", p.x_dims(rank), DataType_t::DOUBLE);
+  const TensorPtr w = input("w", p.w_dims(rank), DataType_t::DOUBLE);
+  const TensorPtr dy = input("dy", p.y_dims(rank), DataType_t::DOUBLE);
   const Values x_values = random_values(x->get_volume(), 3);
   const Values w_values = random_values(w->get_volume(), 4);
-  const Values found =
-      run_one(with(attributes, {x, w}, {output(DataType_t::DOUBLE)}), {x_values, w_values});
-  expect_near(found, expected_values(p, x_values, w_values), 0);
+  const Values dy_values = random_values(dy->get_volume(), 5);
+  Values y(dy_values.size()), dx(x_values.size()), dw(w_values.size());
+  for_each_term(p, [&](size_t x_at, size_t w_at, size_t y_at) {
+    y[y_at] += x_values[x_at] * w_values[w_at];
+    dx[x_at] += dy_values[y_at] * w_values[w_at];
+    dw[w_at] += dy_values[y_at] * x_values[x_at];
+  });
+  using namespace graph;
+  const auto result = [](const Dims& dims) { return output(DataType_t::DOUBLE, dims); };
+  EXPECT_EQ(run_one(with(p.attributes<Conv_fprop_attributes>(rank), {x, w}, {result({})}),
+                    {x_values, w_values}),
+            y);
+  EXPECT_EQ(
+      run_one(with(p.attributes<Conv_dgrad_attributes>(rank), {dy, w}, {result(p.x_dims(rank))}),
+              {dy_values, w_values}),
+      dx);
+  EXPECT_EQ(
+      run_one(with(p.attributes<Conv_wgrad_attributes>(rank), {dy, x}, {result(p.w_dims(rank))}),
+              {dy_values, x_values}),
+      dw);
 }
 
 TEST(Convolution, OneToThreeDimensions) {
@@ -274,6 +283,32 @@ TEST(Convolution, PaddingLargerThanTheWindow) {
                 2);
 }
 
+// B67: pixels that no window reads get 0, and dilation meets stride.
+TEST(Convolution, StridesThatSkip) {
+  check_problem({.n = 2,
+                 .c = 2,
+                 .k = 3,
+                 .groups = 1,
+                 .x = {1, 9, 8},
+                 .w = {1, 3, 3},
+                 .pre = {0, 2, 2},
+                 .post = {0, 2, 2},
+                 .stride = {1, 2, 2},
+                 .dilation = {1, 2, 2}},
+                2);
+  check_problem({.n = 1,
+                 .c = 2,
+                 .k = 2,
+                 .groups = 2,
+                 .x = {1, 11, 10},
+                 .w = {1, 2, 2},
+                 .pre = {0, 0, 1},
+                 .post = {0, 0, 0},
+                 .stride = {1, 3, 3},
+                 .dilation = {1, 1, 1}},
+                2);
+}
+
 // B70, and a filter without channels: sums over nothing.
 TEST(Convolution, SumsOverNothingAreZero) {
   EXPECT_EQ(
@@ -286,6 +321,29 @@ TEST(Convolution, SumsOverNothingAreZero) {
   EXPECT_EQ(run_one(with(plain(), {input("x", {0, 1, 3, 3}), input("w", {2, 1, 3, 3})}, {output()}),
                     {{}, random_values(18)}),
             Values());
+}
+
+// The other variants of B70.
+TEST(Convolution, GradientsOverNothingAreZero) {
+  using namespace graph;
+  const ConvolutionProblem no_rows{.n = 2,
+                                   .c = 3,
+                                   .k = 4,
+                                   .groups = 1,
+                                   .x = {1, 0, 5},
+                                   .w = {1, 2, 2},
+                                   .pre = {0, 1, 1},
+                                   .post = {0, 1, 1},
+                                   .stride = {1, 1, 1},
+                                   .dilation = {1, 1, 1}};
+  check_problem(no_rows, 2);
+  ConvolutionProblem other = no_rows;
+  other.x = {1, 4, 5};
+  other.n = 0;
+  check_problem(other, 2);
+  other.n = 2;
+  other.k = 0;
+  check_problem(other, 2);
 }
 
 // B85

@@ -12,8 +12,9 @@
 
 namespace warploom::graph {
 
-using Operation = std::variant<Conv_fprop_attributes, Matmul_attributes, Pointwise_attributes,
-                               Reduction_attributes, SDPA_attributes, Reshape_attributes,
-                               Transpose_attributes, Slice_attributes>;
+using Operation =
+    std::variant<Conv_fprop_attributes, Conv_dgrad_attributes, Conv_wgrad_attributes,
+                 Matmul_attributes, Pointwise_attributes, Reduction_attributes, SDPA_attributes,
+                 Reshape_attributes, Transpose_attributes, Slice_attributes>;
 
 }  // namespace warploom::graph

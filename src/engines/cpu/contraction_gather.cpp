@@ -89,122 +89,6 @@ class MatmulGather final : public ContractionGather {
   ir::Shape result_;
 };
 
-class ConvolutionGather final : public ContractionGather {
- public:
-  ConvolutionGather(const fusion::FusionGroup& group, ir::ShapeTable shapes,
-                    const PlainInputs& inputs)
-      : x_(inputs[graph::Conv_fprop_attributes::X]),
-        w_(inputs[graph::Conv_fprop_attributes::W]),
-        attributes_(*group.anchor_as<graph::Conv_fprop_attributes>()) {
-    result_ = shapes[static_cast<size_t>(group.node(group.anchor).outputs[0])];
-    spatial_ = static_cast<int>(result_.dims.size()) - 2;
-    channels_ = w_.shape.dims[1];
-    rows = result_.dims[0];
-    taps_ = 1;
-    for (int i = 0; i < spatial_; ++i) {
-      rows *= result_.dims[static_cast<size_t>(i) + 2];
-      taps_ *= w_.shape.dims[static_cast<size_t>(i) + 2];
-    }
-    rows_per_batch = std::max<int64_t>(rows, 1);
-    columns = result_.dims[1];
-    const int64_t groups = channels_ == 0 ? 1 : std::max<int64_t>(x_.shape.dims[1] / channels_, 1);
-    columns_per_group = std::max<int64_t>(columns / groups, 1);
-    depth = taps_ * channels_;
-    column_axis = 1;
-  }
-
-  void gather_a(const Memory& memory, int64_t row, int64_t column, int64_t begin, int64_t n,
-                void* target, DataType_t type) const override {
-    int64_t at[3];
-    row = split(row, at);
-    const int64_t base =
-        row * x_.shape.strides[0] + column / columns_per_group * channels_ * x_.shape.strides[1];
-    for_each_tap(begin, n, [&](int64_t tap, int64_t channel, int64_t count, int64_t done) {
-      int64_t position[3];
-      auto* to = static_cast<std::byte*>(target) + done * detail::get_data_type_size(type);
-      if (!locate(at, tap, position)) return fill(to, type, 1, count, 0, *memory.kernels);
-      int64_t offset = base + channel * x_.shape.strides[1];
-      for (int i = 0; i < spatial_; ++i)
-        offset += position[i] * x_.shape.strides[static_cast<size_t>(i) + 2];
-      memory.kernels->convert(
-          x_.data(memory.pointers, memory.workspace) + offset * x_.element_bytes(), x_.type,
-          x_.shape.strides[1], to, type, 1, count);
-    });
-  }
-
-  bool marks_outside() const override { return true; }
-
-  void mark_outside(int64_t row, int64_t begin, int64_t n, uint8_t* flags) const override {
-    int64_t at[3], position[3];
-    split(row, at);
-    for_each_tap(begin, n, [&](int64_t tap, int64_t, int64_t count, int64_t done) {
-      std::fill(flags + done, flags + done + count, !locate(at, tap, position));
-    });
-  }
-
-  void gather_b(const Memory& memory, int64_t, int64_t column, int64_t begin, int64_t n,
-                void* target, DataType_t type, int64_t stride) const override {
-    const bool flips = attributes_.get_convolution_mode() == ConvolutionMode_t::CONVOLUTION;
-    for_each_tap(begin, n, [&](int64_t tap, int64_t channel, int64_t count, int64_t done) {
-      int64_t offset = column * w_.shape.strides[0] + channel * w_.shape.strides[1];
-      for (int i = spatial_; i-- > 0;) {
-        const auto axis = static_cast<size_t>(i) + 2;
-        int64_t r = tap % w_.shape.dims[axis];
-        tap /= w_.shape.dims[axis];
-        if (flips) r = w_.shape.dims[axis] - 1 - r;
-        offset += r * w_.shape.strides[axis];
-      }
-      memory.kernels->convert(
-          w_.data(memory.pointers, memory.workspace) + offset * w_.element_bytes(), w_.type,
-          w_.shape.strides[1],
-          static_cast<std::byte*>(target) + done * stride * detail::get_data_type_size(type), type,
-          stride, count);
-    });
-  }
-
- private:
-  // The output position of a row; returns the image.
-  int64_t split(int64_t row, int64_t (&at)[3]) const {
-    for (int i = spatial_; i-- > 0;) {
-      const int64_t extent = result_.dims[static_cast<size_t>(i) + 2];
-      at[i] = row % extent;
-      row /= extent;
-    }
-    return row;
-  }
-
-  // Where a tap reads; false outside the image.
-  bool locate(const int64_t (&at)[3], int64_t tap, int64_t (&position)[3]) const {
-    bool is_inside = true;
-    for (int i = spatial_; i-- > 0;) {
-      const auto axis = static_cast<size_t>(i) + 2, field = static_cast<size_t>(i);
-      position[i] = at[i] * attributes_.get_stride()[field] +
-                    tap % w_.shape.dims[axis] * attributes_.get_dilation()[field] -
-                    attributes_.get_pre_padding()[field];
-      tap /= w_.shape.dims[axis];
-      is_inside &= position[i] >= 0 && position[i] < x_.shape.dims[axis];
-    }
-    return is_inside;
-  }
-
-  // Depth runs over taps, and over the channels of each: fn(tap, first channel, channels, done).
-  template <class Function>
-  void for_each_tap(int64_t begin, int64_t n, Function&& fn) const {
-    for (int64_t done = 0; done < n;) {
-      const int64_t tap = (begin + done) / channels_, channel = (begin + done) % channels_;
-      const int64_t count = std::min(channels_ - channel, n - done);
-      fn(tap, channel, count, done);
-      done += count;
-    }
-  }
-
-  PlainTensor x_, w_;
-  graph::Conv_fprop_attributes attributes_;
-  ir::Shape result_;
-  int spatial_ = 0;
-  int64_t channels_ = 0, taps_ = 1;
-};
-
 }  // namespace
 
 std::unique_ptr<ContractionGather> make_contraction_gather(const fusion::FusionGroup& group,
@@ -212,7 +96,7 @@ std::unique_ptr<ContractionGather> make_contraction_gather(const fusion::FusionG
                                                            const PlainInputs& inputs) {
   if (group.anchor_as<graph::Matmul_attributes>())
     return std::make_unique<MatmulGather>(group, shapes, inputs);
-  return std::make_unique<ConvolutionGather>(group, shapes, inputs);
+  return make_convolution_gather(group, shapes, inputs);
 }
 
 }  // namespace warploom::cpu

@@ -41,4 +41,9 @@ std::unique_ptr<ContractionGather> make_contraction_gather(const fusion::FusionG
                                                            ir::ShapeTable shapes,
                                                            const PlainInputs& inputs);
 
+/// The same where the anchor is a convolution.
+std::unique_ptr<ContractionGather> make_convolution_gather(const fusion::FusionGroup& group,
+                                                           ir::ShapeTable shapes,
+                                                           const PlainInputs& inputs);
+
 }  // namespace warploom::cpu

@@ -24,7 +24,7 @@ engine::Verdict ConvolutionEngine::supports(const fusion::FusionGroup& group,
       !verdict.is_supported)
     return verdict;
   if (!group.anchor_as<Conv_fprop_attributes>())
-    return refuse(kAnchor, group.anchor, ir::kNoTensor, "a matmul", "CONV_FPROP");
+    return refuse(kAnchor, group.anchor, ir::kNoTensor, anchor_tag(group), "CONV_FPROP");
   if (auto verdict = check_group(group); !verdict.is_supported) return verdict;
   const ir::Node& node = group.node(group.anchor);
   for (const fusion::Prologue& prologue : group.prologues)

@@ -25,7 +25,7 @@ engine::Verdict GemmEngine::supports(const fusion::FusionGroup& group, const Dev
       !verdict.is_supported)
     return verdict;
   if (!group.anchor_as<Matmul_attributes>())
-    return refuse(kAnchor, group.anchor, ir::kNoTensor, "a convolution", "a matmul");
+    return refuse(kAnchor, group.anchor, ir::kNoTensor, anchor_tag(group), "MATMUL");
   if (auto verdict = check_group(group); !verdict.is_supported) return verdict;
   const ir::Node& node = group.node(group.anchor);
   for (size_t port : {Matmul_attributes::M_override, Matmul_attributes::N_override,

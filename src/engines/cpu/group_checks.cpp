@@ -2,6 +2,7 @@
 
 #include "engines/cpu/cpu_engine.h"
 #include "engines/cpu/expression_compiler.h"
+#include "ops/reflection.h"
 
 namespace warploom::cpu {
 namespace {
@@ -96,11 +97,12 @@ engine::Verdict check_group(const fusion::FusionGroup& group) {
 engine::Verdict check_anchor(const fusion::FusionGroup& group, fusion::AnchorKind kind,
                              std::string_view rule) {
   if (group.anchor_kind == kind) return engine::Verdict::yes();
-  std::string found = "pointwise operations only";
-  if (group.anchor != ir::kNoNode)
-    found = std::visit([](const auto& op) { return std::string(op.kTag); },
-                       group.node(group.anchor).operation);
-  return refuse(rule, group.anchor, ir::kNoTensor, std::move(found), std::string(rule));
+  return refuse(rule, group.anchor, ir::kNoTensor, anchor_tag(group), std::string(rule));
+}
+
+std::string anchor_tag(const fusion::FusionGroup& group) {
+  if (group.anchor == ir::kNoNode) return "pointwise operations only";
+  return std::string(ops::tag(group.node(group.anchor).operation));
 }
 
 std::string dims_text(const std::vector<int64_t>& dims) {

@@ -12,6 +12,9 @@ engine::Verdict check_group(const fusion::FusionGroup& group);
 engine::Verdict check_anchor(const fusion::FusionGroup& group, fusion::AnchorKind kind,
                              std::string_view rule);
 
+/// What there is instead of the anchor that was hoped for, e.g. "CONV_DGRAD".
+std::string anchor_tag(const fusion::FusionGroup& group);
+
 /// As in "[16, 64, 56, 56]".
 std::string dims_text(const std::vector<int64_t>& dims);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/convolution_parts.h"
+
 namespace warploom::engines::reference {
 namespace {
 
@@ -19,10 +21,10 @@ double multiplies(const ir::FrozenGraph& graph, const ir::Node& node) {
   const auto& first = graph.tensor(node.inputs[0]).shape.dims;
   if (std::holds_alternative<graph::Matmul_attributes>(node.operation))
     return volume(graph, node.outputs[0]) * static_cast<double>(first.back());
-  if (std::holds_alternative<graph::Conv_fprop_attributes>(node.operation)) {
-    const auto& filter = graph.tensor(node.inputs[1]).shape.dims;
-    return volume(graph, node.outputs[0]) * volume(graph, node.inputs[1]) /
-           std::max<double>(static_cast<double>(filter[0]), 1);
+  if (const auto parts = ops::find_parts(node.operation)) {
+    const ir::TensorId filter = parts->w.of(node.inputs, node.outputs);
+    return volume(graph, parts->y.of(node.inputs, node.outputs)) * volume(graph, filter) /
+           std::max<double>(static_cast<double>(graph.tensor(filter).shape.dims[0]), 1);
   }
   if (std::holds_alternative<graph::SDPA_attributes>(node.operation)) {
     const auto& keys = graph.tensor(node.inputs[1]).shape.dims;
