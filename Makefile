@@ -35,7 +35,7 @@ demo: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target example_tour warploom_cli
 	$(SAY) 'The guided tour'
 	@mkdir -p out
-	@$(BUILD)/examples/example_tour --report out/tour.html --json out/tour.json
+	@WARPLOOM_CACHE=off $(BUILD)/examples/example_tour --report out/tour.html --json out/tour.json
 	@printf '\nThe report: %s\n' "$(CURDIR)/out/tour.html"
 
 sanitizer-smoke: setup
@@ -57,7 +57,7 @@ bench: build
 	@mkdir -p out
 	@for program in $(BUILD)/bench/bench_*; do \
 	  [ -x $$program ] && [ -f $$program ] || continue; \
-	  printf '\n== %s\n' $$program; $$program || exit 1; done
+	  printf '\n== %s\n' $$program; WARPLOOM_CACHE=off $$program || exit 1; done
 
 format: setup
 	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format -i

@@ -8,6 +8,8 @@ tree=build-$preset
 mkdir -p "$tree"
 jobs=${JOBS:-$(nproc)}
 
+# As in tests/CMakeLists.txt, for what is run without ctest.
+export WARPLOOM_CACHE=off
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=second_deadlock_stack=1

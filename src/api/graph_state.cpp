@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/engine_list.h"
+#include "base/file_store.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "graph/builder.h"
@@ -16,7 +17,7 @@ namespace {
 
 // Never destroyed, for the reason that the engine registry is not.
 plan::TuningMemory& tuning_memory() {
-  static auto& memory = *new plan::TuningMemory;
+  static auto& memory = *new plan::TuningMemory(base::process_store());
   return memory;
 }
 

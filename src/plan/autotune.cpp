@@ -80,4 +80,24 @@ std::vector<Measurement> measure(std::span<const Plan* const> plans, void* strea
   return measurements;
 }
 
+void StepTimes::add(const Selection& selection, std::span<const double> microseconds) {
+  const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                          std::chrono::system_clock::now().time_since_epoch())
+                          .count();
+  for (size_t step = 0; step < selection.choices.size(); ++step) {
+    // The clock may not see a step that has nothing to do.
+    if (microseconds[step] <= 0) continue;
+    const GroupSurvey& survey = *selection.partition->groups[step].survey;
+    auto problem = problems_.find(&survey);
+    if (problem == problems_.end())
+      problem = problems_.emplace(&survey, tuning_problem(survey.group, device_)).first;
+    const auto& [key, extents] = problem->second;
+    const Offer& offer = *selection.choices[step];
+    const MeasuredTime time{microseconds[step], offer.candidate.predicted_microseconds, now};
+    const auto [place, is_new] = tables_[key][extents].try_emplace(offer.name, time);
+    if (!is_new && time.measured_microseconds < place->second.measured_microseconds)
+      place->second = time;
+  }
+}
+
 }  // namespace warploom::plan

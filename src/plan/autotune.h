@@ -1,12 +1,16 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <warploom/error.h>
 
 #include "plan/plan.h"
+#include "plan/ranking.h"
+#include "plan/tuning_memory.h"
 
 namespace warploom::plan {
 
@@ -23,5 +27,20 @@ struct Measurement {
 std::vector<Measurement> measure(std::span<const Plan* const> plans, void* stream,
                                  std::span<void* const> pack, void* workspace,
                                  std::chrono::nanoseconds budget);
+
+/// What the steps of plans took, as TuningMemory::record() takes it. Plans share offers: the least
+/// disturbed counts.
+class StepTimes {
+ public:
+  explicit StepTimes(const Device& device) : device_(device) {}
+  /// `microseconds`: by step.
+  void add(const Selection& selection, std::span<const double> microseconds);
+  const std::map<std::string, TuningTable>& tables() const { return tables_; }
+
+ private:
+  const Device& device_;
+  std::map<const GroupSurvey*, TuningProblem> problems_;
+  std::map<std::string, TuningTable> tables_;  ///< by problem key
+};
 
 }  // namespace warploom::plan

@@ -237,6 +237,7 @@ error_t PlanList::autotune(void* stream, std::span<void* const> pack, void* work
             "autotune: no plan is built; call build_plans(BuildPlanPolicy_t::ALL) first"};
 
   const std::vector<Measurement> measurements = measure(built, stream, pack, workspace, budget);
+  StepTimes times(device());
   for (size_t i = 0; i < measured.size(); ++i) {
     Entry& entry = *measured[i];
     if (measurements[i].failure.is_bad()) {
@@ -246,10 +247,9 @@ error_t PlanList::autotune(void* stream, std::span<void* const> pack, void* work
       continue;
     }
     entry.measured_microseconds = measurements[i].microseconds;
-    for (size_t step = 0; step < entry.selection.choices.size(); ++step)
-      tuning_.record(problem_key(entry.selection.partition->groups[step].survey->group, device()),
-                     entry.selection.choices[step]->name, measurements[i].step_microseconds[step]);
+    times.add(entry.selection, measurements[i].step_microseconds);
   }
+  tuning_.record(times.tables());
   // Measured ones first; the others keep their order.
   std::ranges::stable_sort(entries_, {}, [](const auto& entry) {
     const bool is_measured = entry->plan.load() != nullptr;

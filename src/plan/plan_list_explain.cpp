@@ -15,10 +15,10 @@ std::vector<std::string> refusal_texts(const GroupSurvey& survey) {
 Explanation::Group explain_group(const ResolvedGroup& group, const Offer* chosen,
                                  const Device& device, const TuningMemory& tuning) {
   Explanation::Group explained{group.survey->group, {}, refusal_texts(*group.survey)};
-  const std::string problem = problem_key(group.survey->group, device);
+  const TuningProblem problem = tuning_problem(group.survey->group, device);
   auto add = [&](const Offer& offer) {
     explained.candidates.push_back({offer.name, offer.candidate.predicted_microseconds,
-                                    tuning.find(problem, offer.name),
+                                    tuning.measured(problem, offer.name),
                                     offer.candidate.workspace_bytes, &offer == chosen});
   };
   bool is_listed = false;

@@ -1,6 +1,7 @@
 #include "plan/survey.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -127,6 +128,7 @@ Result<std::vector<PartitionPtr>> Survey::resolve(const Takers& takers, bool use
       failure = std::move(error);
   }
   if (resolved.empty()) return failure;
+  if (uses_measurements) scale_unmeasured_groups();
   return resolved;
 }
 
@@ -178,16 +180,38 @@ std::shared_ptr<const GroupSurvey> Survey::ask(const fusion::FusionGroup& group)
 }
 
 void Survey::set_expected_times(GroupSurvey& survey) const {
-  const std::string problem = uses_measurements_ ? problem_key(survey.group, device_) : "";
   for (const OfferPtr& offer : survey.offers) {
-    const double measured = uses_measurements_ ? tuning_.find(problem, offer->name) : 0;
     // An engine of a user's may predict anything: what is no time ranks last.
     const double predicted = offer->candidate.predicted_microseconds;
-    offer->expected_microseconds = measured > 0     ? measured
-                                   : predicted >= 0 ? std::min(predicted, kNever)
-                                                    : kNever;
+    offer->expected_microseconds = predicted >= 0 ? std::min(predicted, kNever) : kNever;
+  }
+  survey.measured_per_predicted = 0;
+  if (uses_measurements_) {
+    std::vector<TuningMemory::Prediction> predictions;
+    for (const OfferPtr& offer : survey.offers)
+      predictions.push_back({offer->name, offer->expected_microseconds});
+    const ExpectedTimes expected =
+        tuning_.expect(tuning_problem(survey.group, device_), predictions);
+    for (size_t i = 0; i < survey.offers.size(); ++i)
+      survey.offers[i]->expected_microseconds = expected.microseconds[i];
+    survey.measured_per_predicted = expected.measured_per_predicted;
   }
   sort_by_expected_time(survey.offers);
+}
+
+void Survey::scale_unmeasured_groups() const {
+  double logarithms = 0;
+  int measured = 0;
+  for (const auto& [key, survey] : surveys_)
+    if (survey->measured_per_predicted > 0) {
+      logarithms += std::log(survey->measured_per_predicted);
+      ++measured;
+    }
+  if (measured == 0) return;
+  const double scale = std::exp(logarithms / measured);
+  for (const auto& [key, survey] : surveys_)
+    if (survey->measured_per_predicted == 0)
+      for (const OfferPtr& offer : survey->offers) offer->expected_microseconds *= scale;
 }
 
 }  // namespace warploom::plan

@@ -41,6 +41,8 @@ struct GroupSurvey {
   fusion::FusionGroup group;
   std::vector<OfferPtr> offers;  ///< of every engine, the least expected time first
   std::vector<EngineRefusal> refusals;
+  /// How expected times compare to predicted ones; 0 when none of the offers was ever measured.
+  double measured_per_predicted = 0;
 };
 
 /// A group of a partition with the offers that plans choose from, at least one, best first.
@@ -88,7 +90,7 @@ class Survey {
 
   /// Every partition that can be run. GRAPH_NOT_SUPPORTED with all refusals when there is none;
   /// HEURISTIC_QUERY_FAILED when no operation leads to an output.
-  /// Offers are ordered by predicted times, or by those measured in this process where there are.
+  /// Offers are ordered by predicted times, or by what measured ones tell; see TuningMemory.
   Result<std::vector<PartitionPtr>> resolve(const Takers& takers, bool uses_measurements = false);
 
  private:
@@ -96,6 +98,8 @@ class Survey {
   error_t resolve_group(const fusion::FusionGroup& group, const Takers& takers,
                         ResolvedPartition& partition);
   void set_expected_times(GroupSurvey& survey) const;
+  /// So that groups that were measured and groups that were not compare.
+  void scale_unmeasured_groups() const;
 
   std::shared_ptr<const ir::FrozenGraph> graph_;
   EngineList engines_;
