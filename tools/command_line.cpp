@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <map>
 
 #include "tools/commands.h"
 
@@ -18,6 +19,8 @@ struct Program {
   CheckOptions check;
   BenchOptions bench;
   ExplainOptions explain;
+  TuneOptions tune;
+  CacheOptions cache;
   int exit_status = kOk;
 };
 
@@ -113,6 +116,71 @@ void add_explain(CLI::App& app, Program& program) {
   command.callback([&] { program.exit_status = explain(options); });
 }
 
+void add_tune(CLI::App& app, Program& program) {
+  TuneOptions& options = program.tune;
+  CLI::App& command = *app.add_subcommand(
+      "tune", "Measure every plan of a graph and keep the times for mode B of later processes");
+  add_graph_argument(command, options.workload);
+  add_input_option(command, options.workload);
+  command
+      .add_option_function<int64_t>(
+          "--budget",
+          [&](const int64_t& budget) { options.budget = std::chrono::milliseconds(budget); },
+          "Milliseconds to measure for, all plans together; each is measured at least once")
+      ->check(CLI::Range(int64_t{0}, int64_t{86'400'000}))
+      ->type_name("MS")
+      ->default_str(std::to_string(options.budget.count()));
+  options.workload.modes = {HeurMode_t::A, HeurMode_t::B};
+  command
+      .add_option("--modes", options.workload.modes,
+                  "Whose plans: A (predicted), B (measured before), FALLBACK (the slow ones that\n"
+                  "take anything)")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, HeurMode_t>{
+              {"A", HeurMode_t::A}, {"B", HeurMode_t::B}, {"FALLBACK", HeurMode_t::FALLBACK}},
+          CLI::ignore_case))
+      ->type_name("A,B,FALLBACK")
+      ->default_str("A,B");
+  add_seed_option(command, options.seed);
+  command.footer(
+      "Inputs that are not given get random data. The times are kept in the folder that\n"
+      "`warploom cache list` shows, and hold for this device and this version of the library;\n"
+      "graphs with near extents profit too.");
+  command.callback([&] { program.exit_status = tune(options); });
+}
+
+void add_cache(CLI::App& app, Program& program) {
+  CacheOptions& options = program.cache;
+  CLI::App& command = *app.add_subcommand(
+      "cache", "List, trim or clear what is kept on disk: measured times and built kernels");
+  command.require_subcommand(1);
+  command.footer(
+      "The environment says where and how much:\n"
+      "  WARPLOOM_CACHE        on (default), readonly or off\n"
+      "  WARPLOOM_CACHE_DIR    the folder; else $XDG_CACHE_HOME/warploom, else ~/.cache/warploom\n"
+      "  WARPLOOM_CACHE_LIMIT  bytes; what was used longest ago goes first\n"
+      "Everything in it may be removed at any time; it is measured or built again.");
+  const auto add = [&](const char* name, const char* what, bool removes) -> CLI::App& {
+    CLI::App& action = *command.add_subcommand(name, what);
+    action.add_flag("--kernels", options.kernels, "Only the built kernels");
+    action.add_flag("--tuning", options.tuning, "Only the measured times");
+    action.callback([&, removes] {
+      options.removes = removes;
+      program.exit_status = cache(options);
+    });
+    return action;
+  };
+  add("list", "Show the folder, how much there is, and when it was last used", false)
+      .add_flag("--entries", options.entries, "Each entry too, by the first operation it is for");
+  add("trim", "Remove what was used longest ago", true)
+      .add_option("--limit", options.limit, "How much to leave")
+      ->required()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("BYTES");
+  add("clear", "Remove everything", true);
+}
+
 void add_devices(CLI::App& app, Program& program) {
   CLI::App& command =
       *app.add_subcommand("devices", "List the devices that graphs can run on here");
@@ -134,6 +202,8 @@ int run_program(int argc, char** argv) {
   add_check(app, program);
   add_bench(app, program);
   add_explain(app, program);
+  add_tune(app, program);
+  add_cache(app, program);
   add_devices(app, program);
   // CLI11 would only say that a subcommand is missing.
   const std::vector<CLI::App*> commands = app.get_subcommands([](CLI::App*) { return true; });
@@ -144,8 +214,9 @@ int run_program(int argc, char** argv) {
   if (!is_known) {
     return report(
         {error_code_t::INVALID_VALUE,
-         fmt::format("no subcommand '{}'; there are run, check, bench, explain and devices",
-                     argv[1])});
+         fmt::format(
+             "no subcommand '{}'; there are run, check, bench, explain, tune, cache and devices",
+             argv[1])});
   }
   try {
     app.parse(argc, argv);

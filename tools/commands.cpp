@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 namespace warploom::tools {
-namespace {
 
-/// Names come from files that anybody may have written: they must not steer a terminal.
-std::string without_control_characters(const std::string& text) {
+std::string printable(const std::string& text) {
   std::string result;
   for (char symbol : text) {
     const auto code = static_cast<unsigned char>(symbol);
@@ -19,11 +17,9 @@ std::string without_control_characters(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
 int report(const error_t& error) {
   if (error.is_good()) return kOk;
-  fmt::print(stderr, "warploom: error: {}\n", without_control_characters(error.err_msg));
+  fmt::print(stderr, "warploom: error: {}\n", printable(error.err_msg));
   return kWrongUse;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// The subcommands: what each is given, and how it ends.
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 namespace warploom::tools {
 
 enum ExitStatus { kOk = 0, kCheckFailed = 1, kWrongUse = 2 };
+
+/// For terminals: without the control characters that a file may have brought in.
+std::string printable(const std::string& text);
 
 /// Prints "warploom: error: ..." and returns kWrongUse; nothing and kOk when all is good.
 int report(const error_t& error);
@@ -45,6 +49,21 @@ struct ExplainOptions {
   std::string svg;  ///< a file to draw into; empty for none
 };
 int explain(const ExplainOptions& options);
+
+struct TuneOptions {
+  WorkloadOptions workload;
+  std::chrono::milliseconds budget{2000};
+  uint64_t seed = 1;
+};
+int tune(const TuneOptions& options);
+
+struct CacheOptions {
+  bool kernels = false, tuning = false;  ///< neither stands for both
+  bool entries = false;                  ///< lists each
+  bool removes = false;                  ///< trims to `limit`; else lists
+  int64_t limit = 0;
+};
+int cache(const CacheOptions& options);
 
 int list_devices();
 

@@ -56,7 +56,7 @@ Result<Workload> Workload::load(const WorkloadOptions& options) {
     CHECK_WARPLOOM_ERROR(graph.from_json(text.value()));
     CHECK_WARPLOOM_ERROR(graph.validate());
     CHECK_WARPLOOM_ERROR(graph.build_operation_graph(workload.handle_.get()));
-    return graph.create_execution_plans({HeurMode_t::A, HeurMode_t::B, HeurMode_t::FALLBACK});
+    return graph.create_execution_plans(options.modes);
   };
   if (error_t error = prepare(); error.is_bad()) {
     return error_t(error.code, fmt::format("{}: {}", options.graph.string(), error.err_msg));
@@ -162,6 +162,13 @@ error_t Workload::execute(int64_t plan) {
 
 error_t Workload::execute(int64_t plan, void* workspace) {
   return graph_.execute_plan_at_index(handle_.get(), pack_, workspace, plan);
+}
+
+error_t Workload::autotune(std::chrono::milliseconds budget) {
+  const AlignedMemory workspace(graph_.get_autotune_workspace_size());
+  graph::AutotuneOptions options;
+  options.budget = budget;
+  return graph_.autotune(handle_.get(), pack_, workspace.data(), options);
 }
 
 std::vector<TensorMemory*> Workload::outputs() {

@@ -1,6 +1,7 @@
 #pragma once
 /// A graph file made ready to run: the graph with its plans, and memory for what it reads and
 /// writes.
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -18,11 +19,12 @@ struct WorkloadOptions {
   std::filesystem::path graph;
   std::vector<std::string> inputs;  ///< "TENSOR=FILE", the tensor by name or uid
   std::string device;               ///< "", "cpu" or "cuda"
+  std::vector<HeurMode_t> modes{HeurMode_t::A, HeurMode_t::B, HeurMode_t::FALLBACK};
 };
 
 class Workload {
  public:
-  /// Reads, validates and freezes the graph, then lists the plans of modes A, B and FALLBACK.
+  /// Reads, validates and freezes the graph, then lists the plans of the modes.
   static Result<Workload> load(const WorkloadOptions& options);
 
   graph::Graph& graph() { return graph_; }
@@ -46,6 +48,9 @@ class Workload {
   error_t execute(int64_t plan);
   /// Runs one plan, touching nothing before: for timing. `workspace` as large as the plan asks.
   error_t execute(int64_t plan, void* workspace);
+
+  /// Measures every built plan.
+  error_t autotune(std::chrono::milliseconds budget);
 
   std::vector<TensorMemory*> outputs();
   /// The input or output that the user names; the error lists those there are.

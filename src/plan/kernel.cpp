@@ -1,13 +1,16 @@
 #include "plan/kernel.h"
 
+#include "plan/kernel_store.h"
+
 namespace warploom::plan {
 namespace {
 
 Result<std::shared_ptr<const engine::Kernel>> make(const fusion::FusionGroup& group,
                                                    const Offer& offer, const Device& device) {
+  const engine::Engine& engine = *offer.engine;
   auto kernel = offer.payload.empty()
-                    ? offer.engine->build(group, offer.candidate, device)
-                    : offer.engine->load(group, offer.candidate, offer.payload, device);
+                    ? process_kernel_store().load_or_build(engine, group, offer.candidate, device)
+                    : engine.load(group, offer.candidate, offer.payload, device);
   CHECK_WARPLOOM_ERROR(kernel.error());
   // Engines may be a user's.
   if (!kernel.value())

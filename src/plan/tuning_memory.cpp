@@ -6,10 +6,10 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
-#include <warploom/version.h>
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "plan/store_key.h"
 
 namespace warploom::plan {
 namespace {
@@ -135,9 +135,7 @@ TuningProblem tuning_problem(const fusion::FusionGroup& group, const Device& dev
         if (bound) problem.extents.values.push_back(std::max<int64_t>(*bound, 0));
   }
   problem.extents.layout = layout.value();
-  problem.key = fmt::format("tuning {} {} \"{}\" {} x{}\n{}", version(),
-                            device.type == DeviceType::CPU ? "CPU" : "CUDA", device.name,
-                            device.architecture, device.parallelism, fusion::signature(group));
+  problem.key = fmt::format("tuning {}\n{}", library_and_device(device), fusion::signature(group));
   return problem;
 }
 
