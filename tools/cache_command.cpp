@@ -45,7 +45,7 @@ std::string subject(const FileStore::File& file) {
   if (entry.is_bad()) return entry.error().err_msg;
   const std::string_view key = entry.value().key;
   const std::string_view operations = key.substr(std::min(key.find('\n'), key.size() - 1) + 1);
-  return std::string(operations.substr(0, std::min(operations.find('\n'), size_t{100})));
+  return std::string(operations.substr(0, std::min(operations.find('\n'), size_t{70})));
 }
 
 error_t list(const FileStore& store, const CacheOptions& options) {

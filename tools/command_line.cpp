@@ -127,7 +127,7 @@ void add_tune(CLI::App& app, Program& program) {
           "--budget",
           [&](const int64_t& budget) { options.budget = std::chrono::milliseconds(budget); },
           "Milliseconds to measure for, all plans together; each is measured at least once")
-      ->check(CLI::Range(int64_t{0}, int64_t{86'400'000}))
+      ->check(CLI::Range(int64_t{0}, int64_t{86'400'000}).description(""))
       ->type_name("MS")
       ->default_str(std::to_string(options.budget.count()));
   options.workload.modes = {HeurMode_t::A, HeurMode_t::B};
@@ -136,10 +136,12 @@ void add_tune(CLI::App& app, Program& program) {
                   "Whose plans: A (predicted), B (measured before), FALLBACK (the slow ones that\n"
                   "take anything)")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, HeurMode_t>{
-              {"A", HeurMode_t::A}, {"B", HeurMode_t::B}, {"FALLBACK", HeurMode_t::FALLBACK}},
-          CLI::ignore_case))
+      ->transform(
+          CLI::CheckedTransformer(
+              std::map<std::string, HeurMode_t>{
+                  {"A", HeurMode_t::A}, {"B", HeurMode_t::B}, {"FALLBACK", HeurMode_t::FALLBACK}},
+              CLI::ignore_case)
+              .description(""))
       ->type_name("A,B,FALLBACK")
       ->default_str("A,B");
   add_seed_option(command, options.seed);

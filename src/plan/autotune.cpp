@@ -10,9 +10,11 @@ using Clock = std::chrono::steady_clock;
 
 /// More than this many rounds no longer change a median.
 constexpr size_t kMostRounds = 100;
-/// A plan this many times slower than the fastest needs no second look.
+/// A plan this many times slower than the fastest needs no more looks than these, ...
 constexpr double kHopeless = 4;
-/// A first run that took longer (in microseconds) is not ruined by what warms up in it: it counts.
+constexpr size_t kLooks = 3;
+/// ... and no second one where a run takes longer than this (in microseconds): little disturbs it
+/// as much. Nor is such a first run ruined by what warms up in it: it counts.
 constexpr double kLongRun = 20000;
 
 struct Samples {
@@ -63,7 +65,10 @@ std::vector<Measurement> measure(std::span<const Plan* const> plans, void* strea
     for (size_t i = 0; i < plans.size(); ++i) {
       Samples& plan = samples[i];
       const bool is_measured = !plan.total.empty();
-      if (is_measured && (plan.total.back() > kHopeless * fastest || Clock::now() >= end)) continue;
+      const double best = is_measured ? std::ranges::min(plan.total) : 0;
+      const bool is_hopeless =
+          best > kHopeless * fastest && (plan.total.size() >= kLooks || best > kLongRun);
+      if (is_measured && (is_hopeless || Clock::now() >= end)) continue;
       if (plan.failure.is_bad()) continue;
       run_once(*plans[i], stream, pack, workspace, plan);
       if (plan.failure.is_good()) fastest = std::min(fastest, plan.total.back());

@@ -52,7 +52,7 @@ TEST(ModeB, TimesOfAnotherDeviceDoNotCount) {
   EXPECT_EQ(choice(1024, folder.path(), {{"WARPLOOM_NUM_THREADS", "2"}}), kFirst)
       << "other parallelism";
   EXPECT_EQ(
-      choice(1024, folder.path(), {{"WARPLOOM_NUM_THREADS", "1"}, {"WARPLOOM_ISA", "generic"}}),
+      choice(1024, folder.path(), {{"WARPLOOM_NUM_THREADS", "1"}, {"WARPLOOM_CPU_ISA", "generic"}}),
       kFirst)
       << "another instruction set";
 }

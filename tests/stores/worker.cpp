@@ -16,11 +16,14 @@ Worker::Worker(const std::string& task, const std::filesystem::path& folder,
   const int output = ::mkstemp(name.data());
   output_ = name;
   // Not in the child: other threads may hold the allocator's lock when it is forked.
-  std::vector<std::string> variables{"WARPLOOM_STORE_WORKER=" + task,
-                                     "WARPLOOM_CACHE_DIR=" + folder.string(), "WARPLOOM_CACHE=on"};
-  for (const auto& [variable, value] : environment) variables.push_back(variable + "=" + value);
+  Environment given{{"WARPLOOM_STORE_WORKER", task},
+                    {"WARPLOOM_CACHE_DIR", folder.string()},
+                    {"WARPLOOM_CACHE", "on"}};
+  for (const auto& [variable, value] : environment) given[variable] = value;
+  std::vector<std::string> variables;
+  for (const auto& [variable, value] : given) variables.push_back(variable + "=" + value);
   for (char** variable = ::environ; *variable; ++variable)
-    if (const std::string_view text = *variable; !text.starts_with("WARPLOOM_CACHE"))
+    if (const std::string_view text = *variable; !text.starts_with("WARPLOOM_"))
       variables.emplace_back(text);
   std::vector<char*> pointers;
   for (std::string& variable : variables) pointers.push_back(variable.data());

@@ -1,5 +1,6 @@
 """The built programs, as a user would call them."""
 
+import os
 import pathlib
 import subprocess
 
@@ -28,12 +29,13 @@ def tour(request):
 
 @pytest.fixture
 def warploom(request, tmp_path):
-    """Runs the command-line tool in an empty folder."""
+    """Runs the command-line tool in an empty folder, with no store on disk unless told."""
     program = _program(request, "tools/warploom")
 
-    def run(*arguments, expect=0):
+    def run(*arguments, expect=0, environment={}):
+        variables = {**os.environ, "WARPLOOM_CACHE": "off", **environment}
         result = subprocess.run([program, *map(str, arguments)], cwd=tmp_path, capture_output=True,
-                                text=True, errors="replace", timeout=300)
+                                text=True, errors="replace", timeout=300, env=variables)
         assert result.returncode == expect, (
             f"warploom {' '.join(map(str, arguments))}\n"
             f"ended with {result.returncode}, not {expect}\n{result.stdout}\n{result.stderr}")
