@@ -31,7 +31,9 @@ struct Shape {
 struct Tensor {
   int64_t uid = 0;
   std::string name;
+  /// That in which a virtual tensor is carried, which is not always `declared_type`.
   DataType_t data_type = DataType_t::NOT_SET;
+  DataType_t declared_type = DataType_t::NOT_SET;
   Shape shape;
   bool is_virtual = false;
   /// Memory is on the host and read during the call: a stored scalar, a constant, or a host pointer
@@ -60,6 +62,8 @@ struct FrozenGraph {
   std::string name;
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
+  /// Plans serve other shapes too: they may rely on strides that the user gives for nothing.
+  bool has_variable_shapes = false;
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Node& node(NodeId id) const { return nodes[static_cast<size_t>(id)]; }

@@ -229,12 +229,18 @@ class WARPLOOM_EXPORT Graph {
   error_t execute(handle_t handle, void** sorted_pointers, int count, void* workspace) const;
   /// With other dims and strides for the tensors of `override_uids`, of a graph with
   /// set_override_shape_enabled(true). The plan is bound to them during the call, microseconds, and
-  /// nothing is built. Virtual tensors follow by inference; a stored tensor that is not listed
-  /// keeps its shape. Dims declared as 1 stay 1: what broadcasts is part of the plan. INVALID_VALUE
-  /// or SHAPE_DEDUCTION_FAILED names the tensor, found and accepted. The workspace must have the
-  /// bytes that get_workspace_size() gives for the same overrides.
+  /// nothing is built. Virtual tensors follow by inference; a tensor in the user's memory that is
+  /// not listed keeps its shape. INVALID_VALUE or SHAPE_DEDUCTION_FAILED names the tensor, found
+  /// and accepted, where the shapes contradict; GRAPH_NOT_SUPPORTED has the reason where the plan,
+  /// as it was cut into kernels for the described shapes, cannot serve them: a graph of theirs can
+  /// be built instead. The workspace must have the bytes that get_workspace_size() gives for the
+  /// same overrides.
   error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
                   const std::vector<int64_t>& override_uids,
+                  const std::vector<std::vector<int64_t>>& override_shapes,
+                  const std::vector<std::vector<int64_t>>& override_strides) const;
+  error_t execute(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
+                  int64_t workspace_bytes, const std::vector<int64_t>& override_uids,
                   const std::vector<std::vector<int64_t>>& override_shapes,
                   const std::vector<std::vector<int64_t>>& override_strides) const;
   error_t execute_plan_at_index(handle_t handle, std::unordered_map<TensorPtr, void*>& pack,

@@ -16,7 +16,7 @@ Graph& Graph::operator=(const Graph& other) {
   if (this == &other) return *this;
   auto copy = std::make_unique<State>();
   copy->description = other.state().description;
-  copy->has_kernel_cache = other.state().has_kernel_cache;
+  copy->kernel_cache = other.state().kernel_cache;
   copy->has_device_properties = other.state().has_device_properties;
   copy->limits = other.state().limits;
   state_ = std::move(copy);
@@ -68,7 +68,7 @@ Graph& Graph::set_override_shape_enabled(bool is_enabled) {
 }
 
 Graph& Graph::set_kernel_cache(std::shared_ptr<KernelCache> cache) {
-  state().has_kernel_cache = cache != nullptr;
+  state().kernel_cache = std::move(cache);
   return *this;
 }
 

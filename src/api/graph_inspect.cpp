@@ -6,7 +6,7 @@
 #include "api/drawing.h"
 #include "api/explain_text.h"
 #include "api/graph_state.h"
-#include "base/hash.h"
+#include "graph/identity.h"
 #include "ops/reflection.h"
 #include "serialize/graph_json.h"
 
@@ -47,7 +47,7 @@ std::shared_ptr<const ir::FrozenGraph> Graph::frozen() const {
 }
 
 size_t Graph::key() const {
-  return state().frozen ? state().key : base::Hash().add(to_json()).value();
+  return graph::key(state().frozen ? state().identity : identity(state().description));
 }
 
 error_t Graph::query_tensor_attributes_of_uid(int64_t uid, Tensor_attributes& attributes) const {

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include "api/engine_list.h"
+#include "api/kernel_cache_state.h"
 #include "base/file_store.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "graph/builder.h"
 #include "graph/freeze.h"
+#include "graph/identity.h"
 #include "graph/validate.h"
 #include "plan/tuning_memory.h"
 #include "serialize/graph_json.h"
@@ -50,8 +51,20 @@ error_t Graph::State::need_candidate(const char* method, error_code_t code) cons
   return call_first(method, code, "build_plans()");
 }
 
+error_t Graph::State::need_override_shapes(const char* method) const {
+  if (description.is_override_shape_enabled && frozen->has_variable_shapes) return {};
+  return {error_code_t::INVALID_VALUE,
+          fmt::format("{} with other shapes: call set_override_shape_enabled(true) before "
+                      "build_operation_graph()",
+                      method)};
+}
+
 error_t Graph::State::validate() {
-  if (has_kernel_cache) return not_supported("set_kernel_cache");
+  if (kernel_cache && !description.is_dynamic_shape_enabled)
+    return {
+        error_code_t::GRAPH_NOT_SUPPORTED,
+        "set_kernel_cache: found a cache without set_dynamic_shape_enabled(true), accepted both "
+        "or neither"};
   if (base::is_logging()) base::log("validate " + serialize::to_json(description));
   return graph::validate(description);
 }
@@ -62,7 +75,7 @@ error_t Graph::State::freeze(const Device& on_device) {
   auto result = graph::freeze(description);
   CHECK_WARPLOOM_ERROR(result.error());
   frozen = std::move(result).value();
-  key = base::Hash().add(serialize::to_json(description)).value();
+  identity = graph::identity(description);
   device = on_device;
   if (device->type == DeviceType::CPU) device->parallelism = get_num_threads();
   return {};
@@ -70,10 +83,12 @@ error_t Graph::State::freeze(const Device& on_device) {
 
 plan::PlanList& Graph::State::plan_list() {
   plan::EngineList engines = api::engine_registry().engines(device->type);
-  if (plans)
+  if (plans) {
     plans->use_engines(std::move(engines));
-  else
+  } else {
     plans = std::make_unique<plan::PlanList>(frozen, std::move(engines), *device, tuning_memory());
+    if (kernel_cache) plans->use_cache(kernel_cache->state().plans, identity);
+  }
   return *plans;
 }
 

@@ -17,13 +17,13 @@ namespace warploom::graph {
 /// once the description changes.
 struct Graph::State {
   Description description;
-  bool has_kernel_cache = false;
+  std::shared_ptr<KernelCache> kernel_cache;
   bool has_device_properties = false;
   plan::Limits limits;
 
   std::optional<Device> device;
   std::shared_ptr<const ir::FrozenGraph> frozen;
-  size_t key = 0;
+  std::string identity;
   std::unique_ptr<plan::PlanList> plans;
 
   void forget_plans() {
@@ -39,6 +39,7 @@ struct Graph::State {
   error_t need_frozen(const char* method, error_code_t code) const;
   error_t need_plans(const char* method, error_code_t code) const;
   error_t need_candidate(const char* method, error_code_t code) const;
+  error_t need_override_shapes(const char* method) const;
 
   error_t find_plan(const char* method, int64_t index, PlanInfo& info) const;
   error_t find_engine(const char* method, int64_t engine_id, engine::EngineInfo& info) const;

@@ -1,23 +1,23 @@
 #include "fusion/view.h"
 
 #include "fusion/partition.h"
+#include "ops/reshape_axes.h"
 
 namespace warploom::fusion {
 
 namespace {
 
-/// The stride of a dim of size 1 is never used.
 bool same_strides(const ir::Shape& shape, const std::vector<int64_t>& strides) {
-  for (size_t axis = 0; axis < shape.dims.size(); ++axis)
-    if (shape.dims[axis] > 1 && shape.strides[axis] != strides[axis]) return false;
-  return true;
+  return ops::have_same_strides(shape.dims, shape.strides, strides);
 }
 
 bool is_row_major(const ir::Shape& shape) {
-  std::vector<int64_t> strides(shape.dims.size(), 1);
-  for (size_t axis = shape.dims.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * shape.dims[axis];
-  return same_strides(shape, strides);
+  return ops::is_row_major(shape.dims, shape.strides);
+}
+
+/// Whether plans choose the strides of this tensor's memory.
+bool is_kept_by_plan(const ir::FrozenGraph& graph, const ir::Tensor& tensor) {
+  return tensor.is_virtual && tensor.producer != ir::kNoNode && !is_view(graph, tensor.producer);
 }
 
 int64_t last_offset(const ir::Shape& shape) {
@@ -30,6 +30,7 @@ int64_t last_offset(const ir::Shape& shape) {
 struct ViewTest {
   const ir::Shape& from;
   const ir::Shape& to;
+  bool keeps_row_major;  ///< `from` is row-major now and will be for other shapes
 
   bool operator()(const graph::Transpose_attributes& transpose) const {
     std::vector<int64_t> strides;
@@ -46,7 +47,9 @@ struct ViewTest {
   bool operator()(const graph::Reshape_attributes& reshape) const {
     if (reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY)
       return last_offset(to) <= last_offset(from);
-    return is_row_major(from) && is_row_major(to);
+    if (const auto split = ops::split_strides(from, to.dims); split && same_strides(to, *split))
+      return true;
+    return keeps_row_major && is_row_major(to);
   }
   template <class Attributes>
   bool operator()(const Attributes&) const {
@@ -63,7 +66,9 @@ bool is_view(const ir::FrozenGraph& graph, ir::NodeId id) {
   if (!to.is_virtual || from.is_pass_by_value || from.value || from.data_type != to.data_type ||
       from.shape.volume() == 0)
     return false;
-  return std::visit(ViewTest{from.shape, to.shape}, node.operation);
+  const bool keeps_row_major =
+      is_row_major(from.shape) && (!graph.has_variable_shapes || is_kept_by_plan(graph, from));
+  return std::visit(ViewTest{from.shape, to.shape, keeps_row_major}, node.operation);
 }
 
 int64_t view_offset(const ir::FrozenGraph& graph, ir::NodeId id, ir::ShapeTable shapes) {

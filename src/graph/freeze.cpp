@@ -6,6 +6,7 @@
 #include "base/data_type.h"
 #include "graph/order.h"
 #include "ops/reflection.h"
+#include "ops/virtual_strides.h"
 
 namespace warploom::graph {
 namespace {
@@ -43,7 +44,7 @@ ir::Tensor tensor_row(const Tensor_attributes& attributes) {
   ir::Tensor row;
   row.uid = attributes.get_uid();
   row.name = attributes.get_name();
-  row.data_type = attributes.get_data_type();
+  row.data_type = row.declared_type = attributes.get_data_type();
   row.shape = {attributes.get_dim(), attributes.get_stride()};
   row.is_virtual = attributes.get_is_virtual();
   row.is_pass_by_value = attributes.get_is_pass_by_value();
@@ -59,6 +60,17 @@ bool is_movement(const Operation& operation) {
   return std::holds_alternative<Reshape_attributes>(operation) ||
          std::holds_alternative<Transpose_attributes>(operation) ||
          std::holds_alternative<Slice_attributes>(operation);
+}
+
+/// Where plans serve other shapes too, what they rely on must not follow from strides that the user
+/// gives: virtual tensors get strides of their own.
+void set_own_strides(const ir::FrozenGraph& graph, const ir::Node& node, ir::Tensor& result,
+                     const Operation& described) {
+  if (!result.is_virtual) return;
+  const TensorPtr& x = ops::inputs(described)[0];
+  result.shape.strides =
+      ops::virtual_strides(described, {{x->get_dim(), x->get_stride()}, result.shape},
+                           graph.tensor(node.inputs[0]).shape.strides, result.shape.dims);
 }
 
 /// See freeze() in the header.
@@ -79,6 +91,8 @@ Result<std::shared_ptr<const ir::FrozenGraph>> freeze(const Description& descrip
 
   auto graph = std::make_shared<ir::FrozenGraph>();
   graph->name = description.name;
+  graph->has_variable_shapes =
+      description.is_dynamic_shape_enabled || description.is_override_shape_enabled;
   std::unordered_map<const Tensor_attributes*, ir::TensorId> ids;
   for (const TensorPtr& tensor : tensors) {
     ids.emplace(tensor.get(), static_cast<ir::TensorId>(graph->tensors.size()));
@@ -115,6 +129,7 @@ Result<std::shared_ptr<const ir::FrozenGraph>> freeze(const Description& descrip
       ir::Tensor& row = graph->tensors[node.outputs.back()];
       row.producer = id;
       row.data_type = carried_type(*graph, node, row);
+      if (graph->has_variable_shapes) set_own_strides(*graph, node, row, declared);
     }
   }
   return std::shared_ptr<const ir::FrozenGraph>(std::move(graph));

@@ -15,16 +15,6 @@ namespace {
 
 using TensorSet = std::unordered_set<const Tensor_attributes*>;
 
-error_t check_supported_switches(const Description& description) {
-  const char* const method = description.is_dynamic_shape_enabled    ? "set_dynamic_shape_enabled"
-                             : description.is_override_shape_enabled ? "set_override_shape_enabled"
-                                                                     : nullptr;
-  if (!method) return {};
-  return {
-      error_code_t::GRAPH_NOT_SUPPORTED,
-      fmt::format("{}(true) is not supported by this version: build a graph per shape", method)};
-}
-
 TensorSet all_results(const Description& description) {
   TensorSet results;
   for (const Operation& operation : description.nodes)
@@ -80,7 +70,6 @@ error_t check_uids(const Description& description) {
 }  // namespace
 
 error_t validate(Description& description) {
-  CHECK_WARPLOOM_ERROR(check_supported_switches(description));
   auto order = topological_order(description);
   CHECK_WARPLOOM_ERROR(order.error());
 

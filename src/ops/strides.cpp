@@ -100,6 +100,21 @@ Dims strides_in_order_of(const Dims& dims, const Dims& other_strides) {
   return packed_strides(dims, order);
 }
 
+bool have_same_strides(const Dims& dims, const Dims& strides, const Dims& other_strides) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] > 1 && strides[i] != other_strides[i]) return false;
+  return true;
+}
+
+bool is_row_major(const Dims& dims, const Dims& strides) {
+  return have_same_strides(dims, strides, row_major_strides(dims));
+}
+
+Dims packed_like(const Dims& dims, const Dims& other_dims, const Dims& other_strides) {
+  if (is_row_major(other_dims, other_strides)) return row_major_strides(dims);
+  return strides_in_order_of(dims, other_strides);
+}
+
 int64_t span_of(const Dims& dims, const Dims& strides) {
   int64_t last = 0;
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -15,6 +15,12 @@ Dims nhwc_strides(const Dims& dims);
 /// In the order of another tensor's strides; of two equal ones the later dim is faster.
 Dims strides_in_order_of(const Dims& dims, const Dims& other_strides);
 
+/// Row-major where a shape was that, else in the order of its strides.
+Dims packed_like(const Dims& dims, const Dims& other_dims, const Dims& other_strides);
+/// The stride of a dim of size 1 is never used, so that it may be anything.
+bool have_same_strides(const Dims& dims, const Dims& strides, const Dims& other_strides);
+bool is_row_major(const Dims& dims, const Dims& strides);
+
 /// The distance in elements between the first element and the last, plus one; 0 without elements.
 /// Strides are not negative.
 int64_t span_of(const Dims& dims, const Dims& strides);

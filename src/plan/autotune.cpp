@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "plan/fit.h"
+
 namespace warploom::plan {
 namespace {
 
@@ -95,7 +97,7 @@ void StepTimes::add(const Selection& selection, std::span<const double> microsec
     const GroupSurvey& survey = *selection.partition->groups[step].survey;
     auto problem = problems_.find(&survey);
     if (problem == problems_.end())
-      problem = problems_.emplace(&survey, tuning_problem(survey.group, device_)).first;
+      problem = problems_.emplace(&survey, tuning_problem(group_on(survey, graph_), device_)).first;
     const auto& [key, extents] = problem->second;
     const Offer& offer = *selection.choices[step];
     const MeasuredTime time{microseconds[step], offer.candidate.predicted_microseconds, now};

@@ -32,13 +32,15 @@ std::vector<Measurement> measure(std::span<const Plan* const> plans, void* strea
 /// disturbed counts.
 class StepTimes {
  public:
-  explicit StepTimes(const Device& device) : device_(device) {}
+  StepTimes(const Device& device, const std::shared_ptr<const ir::FrozenGraph>& graph)
+      : device_(device), graph_(graph) {}
   /// `microseconds`: by step.
   void add(const Selection& selection, std::span<const double> microseconds);
   const std::map<std::string, TuningTable>& tables() const { return tables_; }
 
  private:
   const Device& device_;
+  const std::shared_ptr<const ir::FrozenGraph>& graph_;
   std::map<const GroupSurvey*, TuningProblem> problems_;
   std::map<std::string, TuningTable> tables_;  ///< by problem key
 };

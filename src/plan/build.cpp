@@ -4,8 +4,8 @@
 
 namespace warploom::plan {
 
-Result<Plan> build_plan(const Selection& selection, const Device& device,
-                        const BindTarget& target) {
+Result<BuiltPlan> build_plan(const Selection& selection, const Device& device,
+                             const BindTarget& target) {
   std::vector<KernelPtr> kernels;
   for (size_t i = 0; i < selection.choices.size(); ++i) {
     const fusion::FusionGroup& group = selection.partition->groups[i].survey->group;
@@ -13,7 +13,9 @@ Result<Plan> build_plan(const Selection& selection, const Device& device,
     if (kernel.is_bad()) return step_error(selection, i, kernel.error());
     kernels.push_back(std::move(kernel).value());
   }
-  return bind_plan(selection, kernels, target);
+  auto plan = bind_plan(selection, kernels, target);
+  CHECK_WARPLOOM_ERROR(plan.error());
+  return BuiltPlan{std::move(kernels), std::move(plan).value()};
 }
 
 int64_t expected_workspace_bytes(const Selection& selection, const BindTarget& target) {

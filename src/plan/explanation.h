@@ -19,7 +19,8 @@ struct Explanation {
   struct Candidate {
     std::string name;  ///< "cpu.gemm:tile_m=56,tile_n=64"
     double predicted_microseconds = 0;
-    double measured_microseconds = 0;  ///< at these extents, by this or an earlier process; 0: never
+    double measured_microseconds =
+        0;  ///< at these extents, by this or an earlier process; 0: never
     int64_t workspace_bytes = 0;
     bool is_chosen = false;
   };

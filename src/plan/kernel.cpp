@@ -1,12 +1,17 @@
 #include "plan/kernel.h"
 
+#include <atomic>
+
 #include "plan/kernel_store.h"
 
 namespace warploom::plan {
 namespace {
 
+std::atomic<int64_t> made_count = 0;
+
 Result<std::shared_ptr<const engine::Kernel>> make(const fusion::FusionGroup& group,
                                                    const Offer& offer, const Device& device) {
+  made_count.fetch_add(1, std::memory_order_relaxed);
   const engine::Engine& engine = *offer.engine;
   auto kernel = offer.payload.empty()
                     ? process_kernel_store().load_or_build(engine, group, offer.candidate, device)
@@ -26,6 +31,10 @@ Result<std::shared_ptr<const engine::Kernel>> kernel_of(const fusion::FusionGrou
   const std::lock_guard lock(offer.mutex);
   if (!offer.kernel) offer.kernel = make(group, offer, device);
   return *offer.kernel;
+}
+
+int64_t made_kernel_count() {
+  return made_count.load(std::memory_order_relaxed);
 }
 
 }  // namespace warploom::plan

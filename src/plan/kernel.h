@@ -11,4 +11,7 @@ namespace warploom::plan {
 Result<std::shared_ptr<const engine::Kernel>> kernel_of(const fusion::FusionGroup& group,
                                                         Offer& offer, const Device& device);
 
+/// Kernels that this process has built or loaded, for those who want to know whether it had to.
+int64_t made_kernel_count();
+
 }  // namespace warploom::plan

@@ -10,6 +10,7 @@
 
 #include "engine/knobs.h"
 #include "plan/custom_selection.h"
+#include "plan/fit.h"
 #include "plan/plan_name.h"
 #include "plan/tuning_memory.h"
 
@@ -51,9 +52,14 @@ error_t PlanList::add_mode(HeurMode_t mode) {
   // Its engines are part of modes A and B here.
   if (mode == HeurMode_t::OPENSOURCE) return {};
   const Takers takers{mode == HeurMode_t::FALLBACK ? Takers::Kind::kFallback : Takers::Kind::kFast};
+  CacheKey key = cache_key_;
+  key.mode = mode;
+  if (append_cached(key)) return {};
   const auto partitions = survey_.resolve(takers, mode == HeurMode_t::B);
   CHECK_WARPLOOM_ERROR(partitions.error());
-  append(rank(partitions.value()));
+  std::vector<ListedPlanPtr> plans = ranked_as_saved(partitions.value(), key);
+  append(plans);
+  if (cache_) cache_->add(key, survey_.engines(), std::move(plans));
   return {};
 }
 
@@ -70,7 +76,7 @@ error_t PlanList::add_engine(const std::string& name,
   if (!selection)
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             fmt::format("Engine {} takes no part of this graph; explain() has its reasons", name)};
-  append({*std::move(selection)});
+  append({list_plan(*std::move(selection))});
   return {};
 }
 
@@ -83,14 +89,13 @@ error_t PlanList::add_by_name(const std::string& name) {
     const auto partitions = survey_.resolve(takers);
     if (partitions.is_bad()) continue;
     if (auto selection = selection_by_name(partitions.value(), name)) {
-      append_last(*std::move(selection));
+      append_last(list_plan(*std::move(selection)));
       return {};
     }
-    for (Selection& selection : rank(partitions.value())) {
-      const std::string full_name = plan_name(*selection.partition, selection.choices);
-      if (best.empty()) best = shortened(full_name);
-      if (shortened(full_name) != name) continue;
-      append_last(std::move(selection));
+    for (const ListedPlanPtr& plan : ranked(partitions.value())) {
+      if (best.empty()) best = plan->name;
+      if (plan->name != name) continue;
+      append_last(plan);
       return {};
     }
   }
@@ -101,29 +106,30 @@ error_t PlanList::add_by_name(const std::string& name) {
                   name, best)};
 }
 
-void PlanList::append(std::vector<Selection> selections) {
-  std::unordered_set<std::string> listed;
-  for (const auto& entry : entries_) listed.insert(entry->full_name);
-  for (Selection& selection : selections) {
-    std::string full_name = plan_name(*selection.partition, selection.choices);
-    if (!listed.insert(full_name).second) continue;
+std::vector<ListedPlanPtr> PlanList::ranked(const std::vector<PartitionPtr>& partitions) const {
+  std::vector<ListedPlanPtr> plans;
+  for (Selection& selection : rank(partitions)) plans.push_back(list_plan(std::move(selection)));
+  return plans;
+}
+
+void PlanList::append(const std::vector<ListedPlanPtr>& plans, bool are_cached) {
+  std::unordered_set<std::string_view> listed;
+  for (const auto& entry : entries_) listed.insert(entry->listed->full_name);
+  for (const ListedPlanPtr& plan : plans) {
+    if (!listed.insert(plan->full_name).second) continue;
     auto entry = std::make_unique<Entry>();
-    entry->name = shortened(full_name);
-    entry->full_name = std::move(full_name);
-    entry->expected_workspace_bytes = expected_workspace_bytes(selection, target_);
-    entry->selection = std::move(selection);
+    entry->listed = plan;
+    if (!are_cached)
+      entry->expected_workspace_bytes = expected_workspace_bytes(plan->selection, target_);
     entries_.push_back(std::move(entry));
   }
 }
 
-void PlanList::append_last(Selection selection) {
-  const auto listed =
-      std::ranges::find(entries_, plan_name(*selection.partition, selection.choices),
-                        [](const auto& entry) { return entry->full_name; });
+void PlanList::append_last(ListedPlanPtr plan) {
+  const auto listed = std::ranges::find(entries_, plan->full_name,
+                                        [](const auto& entry) { return entry->listed->full_name; });
   if (listed == entries_.end()) {
-    std::vector<Selection> selections;
-    selections.push_back(std::move(selection));
-    append(std::move(selections));
+    append({std::move(plan)});
     return;
   }
   const int64_t index = candidate();
@@ -131,6 +137,11 @@ void PlanList::append_last(Selection selection) {
   std::rotate(listed, listed + 1, entries_.end());
   for (int64_t i = 0; chosen && i < size(); ++i)
     if (&entry(i) == chosen) candidate_.store(i, std::memory_order_release);
+}
+
+int64_t PlanList::Entry::workspace_bytes() const {
+  if (const Plan* const ready = plan()) return ready->workspace_bytes();
+  return expected_workspace_bytes.value_or(0);
 }
 
 void PlanList::bar_if(const std::function<bool(const graph::PlanInfo&)>& is_barred,
@@ -142,10 +153,9 @@ void PlanList::bar_if(const std::function<bool(const graph::PlanInfo&)>& is_barr
 std::string PlanList::bar_of(const Entry& entry, const Limits& limits) const {
   if (!entry.barred.empty()) return entry.barred;
   for (const std::string& engine : limits.engines)
-    if (has_component(entry.full_name, engine))
+    if (has_component(entry.listed->full_name, engine))
       return fmt::format("deselect_engines: \"{}\" is deselected", engine);
-  const Plan* const plan = entry.plan.load(std::memory_order_acquire);
-  const int64_t bytes = plan ? plan->workspace_bytes() : entry.expected_workspace_bytes;
+  const int64_t bytes = entry.workspace_bytes();
   if (bytes > limits.workspace_bytes)
     return fmt::format("deselect_workspace_greater_than: needs {} bytes, the limit is {}", bytes,
                        limits.workspace_bytes);
@@ -163,7 +173,7 @@ error_t PlanList::check_support(const Limits& limits) const {
     const std::string reason = bar_of(*entry, limits);
     if (reason.empty()) return {};
     Bar& bar = bars[reason];
-    if (bar.plans++ == 0) bar.first = entry->name;
+    if (bar.plans++ == 0) bar.first = entry->listed->name;
   }
   constexpr size_t kMostReasons = 8;
   std::string text =
@@ -189,33 +199,45 @@ error_t PlanList::check_index(int64_t index) const {
 
 graph::PlanInfo PlanList::info(int64_t index, const Limits& limits) const {
   const Entry& entry = this->entry(index);
-  const Plan* const plan = entry.plan.load(std::memory_order_acquire);
   graph::PlanInfo info;
-  info.name = entry.name;
-  info.workspace_bytes = plan ? plan->workspace_bytes() : entry.expected_workspace_bytes;
-  for (const OfferPtr& offer : entry.selection.choices)
+  info.name = entry.listed->name;
+  info.workspace_bytes = entry.workspace_bytes();
+  for (const OfferPtr& offer : entry.selection().choices)
     info.predicted_microseconds += offer->candidate.predicted_microseconds;
   info.measured_microseconds = entry.measured_microseconds;
-  info.numerical_notes = notes_of(entry.selection, &engine::Candidate::numerical_notes);
-  info.behavior_notes = notes_of(entry.selection, &engine::Candidate::behavior_notes);
-  for (const ResolvedGroup& group : entry.selection.partition->groups) {
+  info.numerical_notes = notes_of(entry.selection(), &engine::Candidate::numerical_notes);
+  info.behavior_notes = notes_of(entry.selection(), &engine::Candidate::behavior_notes);
+  for (const ResolvedGroup& group : entry.selection().partition->groups) {
     auto& names = info.groups.emplace_back();
     for (ir::NodeId node : group.survey->group.nodes) names.push_back(graph().node(node).name);
   }
-  info.is_built = plan != nullptr;
+  info.is_built = entry.plan() != nullptr;
   info.barred = bar_of(entry, limits);
   return info;
 }
 
 const Plan* PlanList::plan(int64_t index) const {
-  return index < 0 ? nullptr : entry(index).plan.load(std::memory_order_acquire);
+  return index < 0 ? nullptr : entry(index).plan();
 }
 
-Result<Plan> PlanList::built_by(const std::string& engine) const {
+Result<BuiltPlan> PlanList::built_by(const std::string& engine, const BindTarget& target) const {
   // A list of its own, since asking engines changes a list.
-  PlanList list(survey_.graph(), survey_.engines(), device(), tuning_);
+  PlanList list(target.graph, survey_.engines(), device(), tuning_);
   CHECK_WARPLOOM_ERROR(list.add_engine(engine, {}));
-  return build_plan(list.entry(0).selection, device(), target_);
+  return build_plan(list.entry(0).selection(), device(), target);
+}
+
+Result<ShapedPlan> PlanList::with_shapes(int64_t index,
+                                         const graph::ShapeOverrides& overrides) const {
+  const Selection& selection = entry(index).selection();
+  const BuiltPlan& built = *entry(index).built.load(std::memory_order_acquire);
+  auto shaped = graph::infer_shapes(graph(), overrides);
+  CHECK_WARPLOOM_ERROR(shaped.error());
+  CHECK_WARPLOOM_ERROR(check_fit(selection, shaped.value(), device()));
+  BindTarget target(std::move(shaped).value());
+  auto plan = bind_plan(selection, built.kernels, target);
+  CHECK_WARPLOOM_ERROR(plan.error());
+  return ShapedPlan{std::move(target), std::move(plan).value()};
 }
 
 bool PlanList::claim_verification(int64_t index) const {
@@ -227,7 +249,7 @@ error_t PlanList::autotune(void* stream, std::span<void* const> pack, void* work
   std::vector<const Plan*> built;
   std::vector<Entry*> measured;
   for (const auto& entry : entries_)
-    if (const Plan* plan = entry->plan.load(std::memory_order_acquire)) {
+    if (const Plan* plan = entry->plan()) {
       CHECK_WARPLOOM_ERROR(plan->check_workspace(workspace));
       built.push_back(plan);
       measured.push_back(entry.get());
@@ -237,22 +259,22 @@ error_t PlanList::autotune(void* stream, std::span<void* const> pack, void* work
             "autotune: no plan is built; call build_plans(BuildPlanPolicy_t::ALL) first"};
 
   const std::vector<Measurement> measurements = measure(built, stream, pack, workspace, budget);
-  StepTimes times(device());
+  StepTimes times(device(), survey_.graph());
   for (size_t i = 0; i < measured.size(); ++i) {
     Entry& entry = *measured[i];
     if (measurements[i].failure.is_bad()) {
       const std::lock_guard lock(entry.mutex);
       entry.failure = measurements[i].failure.err_msg;
-      entry.plan = nullptr;
+      entry.built = nullptr;
       continue;
     }
     entry.measured_microseconds = measurements[i].microseconds;
-    times.add(entry.selection, measurements[i].step_microseconds);
+    times.add(entry.selection(), measurements[i].step_microseconds);
   }
   tuning_.record(times.tables());
   // Measured ones first; the others keep their order.
   std::ranges::stable_sort(entries_, {}, [](const auto& entry) {
-    const bool is_measured = entry->plan.load() != nullptr;
+    const bool is_measured = entry->plan() != nullptr;
     return std::pair(!is_measured, is_measured ? entry->measured_microseconds : 0.0);
   });
   if (!plan(0))

@@ -12,9 +12,11 @@
 
 #include <warploom/graph.h>
 
+#include "graph/infer_shapes.h"
 #include "plan/autotune.h"
 #include "plan/build.h"
 #include "plan/explanation.h"
+#include "plan/plan_cache.h"
 
 namespace warploom::plan {
 
@@ -24,6 +26,12 @@ struct Limits {
   std::vector<std::string> engines;  ///< name components that bar a plan
 };
 
+/// A plan for other shapes than those of its list.
+struct ShapedPlan {
+  BindTarget target;
+  Plan plan;
+};
+
 /// The plans of a frozen graph, best first: listed, filtered, built, tuned. Belongs to one thread
 /// while it changes, except that different plans may be built at once; what is const may be called
 /// from any thread.
@@ -31,6 +39,8 @@ class PlanList {
  public:
   PlanList(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engines, Device device,
            TuningMemory& tuning);
+  /// Takes and leaves plans in `cache` from now on, under this graph::identity().
+  void use_cache(std::shared_ptr<PlanCache> cache, std::string identity);
 
   /// The engines that are asked from now on.
   void use_engines(EngineList engines) { survey_.use_engines(std::move(engines)); }
@@ -53,7 +63,7 @@ class PlanList {
   /// The plan of this full name becomes the last of the list and the candidate. `payloads`: what
   /// its kernels saved, by step, to load them from; none: all are built.
   error_t load(const std::string& full_name, std::span<const std::vector<std::byte>> payloads);
-  const std::string& full_name(int64_t index) const { return entry(index).full_name; }
+  const std::string& full_name(int64_t index) const { return entry(index).listed->full_name; }
   /// Of a plan that is built: what its kernels save.
   std::vector<std::vector<std::byte>> payloads(int64_t index) const;
 
@@ -71,7 +81,8 @@ class PlanList {
   int64_t candidate() const { return candidate_.load(std::memory_order_acquire); }
   /// Null when it is not built.
   const Plan* plan(int64_t index) const;
-  const PackTable& pack() const { return target_.pack; }
+  /// The shapes that plans are built for, and their packs.
+  const BindTarget& target() const { return target_; }
   const ir::FrozenGraph& graph() const { return *survey_.graph(); }
   const Device& device() const { return survey_.device(); }
   Explanation explain(const Limits& limits) const;
@@ -79,38 +90,57 @@ class PlanList {
   /// See Graph::autotune().
   error_t autotune(void* stream, std::span<void* const> pack, void* workspace,
                    std::chrono::nanoseconds budget);
-  /// A plan that this engine runs as far as it takes the graph, of no list.
-  Result<Plan> built_by(const std::string& engine) const;
+  /// A built plan for other shapes: microseconds, and nothing is built. An error tells why the
+  /// shapes contradict, or what the plan cannot do with them.
+  Result<ShapedPlan> with_shapes(int64_t index, const graph::ShapeOverrides& overrides) const;
+  /// A plan that this engine runs as far as it takes the target's graph, of no list.
+  Result<BuiltPlan> built_by(const std::string& engine, const BindTarget& target) const;
   /// True the first time it is called for a plan.
   bool claim_verification(int64_t index) const;
 
  private:
   struct Entry {
-    Selection selection;
-    std::string full_name;
-    std::string name;
-    int64_t expected_workspace_bytes = 0;
+    ListedPlanPtr listed;
+    /// Nothing for a plan of a cache: its candidates speak of other shapes.
+    std::optional<int64_t> expected_workspace_bytes;
     double measured_microseconds = 0;
     std::string barred;        ///< by notes
     mutable std::mutex mutex;  ///< of the two below
     std::string failure;       ///< why the build failed
-    std::unique_ptr<const Plan> owner;
-    std::atomic<const Plan*> plan = nullptr;  ///< owner's, for those who only run it
+    std::unique_ptr<const BuiltPlan> owner;
+    std::atomic<const BuiltPlan*> built = nullptr;  ///< owner's, for those who only run it
+    const Plan* plan() const {
+      const BuiltPlan* const ready = built.load(std::memory_order_acquire);
+      return ready ? &ready->plan : nullptr;
+    }
     mutable std::atomic<bool> is_verified = false;
+
+    const Selection& selection() const { return listed->selection; }
+    bool is_cached() const { return !expected_workspace_bytes; }
+    /// What is known without building it.
+    int64_t workspace_bytes() const;
   };
 
+  /// The plans of the cache for a mode, if it has any that serve these shapes.
+  bool append_cached(const CacheKey& key);
+  std::vector<ListedPlanPtr> ranked(const std::vector<PartitionPtr>& partitions) const;
+  std::vector<ListedPlanPtr> ranked_as_saved(const std::vector<PartitionPtr>& partitions,
+                                             const CacheKey& key) const;
   /// Those that are not listed yet.
-  void append(std::vector<Selection> selections);
+  void append(const std::vector<ListedPlanPtr>& plans, bool are_cached = false);
   /// Moves a plan that is listed to the end: what was asked for by name is always the last.
-  void append_last(Selection selection);
+  void append_last(ListedPlanPtr plan);
   std::string bar_of(const Entry& entry, const Limits& limits) const;
   error_t build_entry(Entry& entry, const Limits& limits);
+  Result<BuiltPlan> build_fitting(const Entry& entry) const;
   void build_all(const Limits& limits, bool in_parallel);
   const Entry& entry(int64_t index) const { return *entries_[static_cast<size_t>(index)]; }
 
   TuningMemory& tuning_;
   Survey survey_;
   BindTarget target_;
+  std::shared_ptr<PlanCache> cache_;
+  CacheKey cache_key_;  ///< but for the mode
   std::vector<std::unique_ptr<Entry>> entries_;
   std::atomic<int64_t> candidate_ = -1;
 };

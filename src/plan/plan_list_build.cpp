@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/kernel.h"
+#include "plan/fit.h"
 #include "plan/plan_list.h"
 
 namespace warploom::plan {
@@ -45,11 +45,11 @@ error_t PlanList::build_at(int64_t index, const Limits& limits) {
 error_t PlanList::load(const std::string& full_name,
                        std::span<const std::vector<std::byte>> payloads) {
   CHECK_WARPLOOM_ERROR(add_by_name(full_name));
-  const Selection& selection = entries_.back()->selection;
+  const Selection& selection = entries_.back()->selection();
   if (!payloads.empty() && payloads.size() != selection.choices.size())
     return {error_code_t::UNSUPPORTED_GRAPH_FORMAT,
-            fmt::format("Plan {}: found {} saved kernels, accepted {}", entries_.back()->name,
-                        payloads.size(), selection.choices.size())};
+            fmt::format("Plan {}: found {} saved kernels, accepted {}",
+                        entries_.back()->listed->name, payloads.size(), selection.choices.size())};
   for (size_t step = 0; step < payloads.size(); ++step) {
     Offer& offer = *selection.choices[step];
     const std::lock_guard lock(offer.mutex);
@@ -60,35 +60,37 @@ error_t PlanList::load(const std::string& full_name,
 
 std::vector<std::vector<std::byte>> PlanList::payloads(int64_t index) const {
   std::vector<std::vector<std::byte>> payloads;
-  const Selection& selection = entry(index).selection;
-  for (size_t step = 0; step < selection.choices.size(); ++step) {
-    const auto kernel = kernel_of(selection.partition->groups[step].survey->group,
-                                  *selection.choices[step], device());
-    payloads.push_back(kernel.is_good() ? kernel.value()->save() : std::vector<std::byte>());
-  }
+  for (const KernelPtr& kernel : entry(index).built.load(std::memory_order_acquire)->kernels)
+    payloads.push_back(kernel->save());
   return payloads;
 }
 
 error_t PlanList::build_entry(Entry& entry, const Limits& limits) {
-  if (entry.plan.load(std::memory_order_acquire)) return {};
+  if (entry.plan()) return {};
   std::string bar = bar_of(entry, limits);
   if (bar.empty()) {
-    auto built = build_plan(entry.selection, device(), target_);
+    auto built = build_fitting(entry);
     const std::lock_guard lock(entry.mutex);
     if (built.is_bad())
       bar = entry.failure = fmt::format("build failed: {}", built.error().err_msg);
-    else if (built.value().workspace_bytes() > limits.workspace_bytes)
+    else if (built.value().plan.workspace_bytes() > limits.workspace_bytes)
       bar = entry.failure =
           fmt::format("deselect_workspace_greater_than: needs {} bytes, the limit is {}",
-                      built.value().workspace_bytes(), limits.workspace_bytes);
+                      built.value().plan.workspace_bytes(), limits.workspace_bytes);
     else if (!entry.owner) {
-      entry.owner = std::make_unique<const Plan>(std::move(built).value());
-      entry.plan.store(entry.owner.get(), std::memory_order_release);
+      entry.owner = std::make_unique<const BuiltPlan>(std::move(built).value());
+      entry.built.store(entry.owner.get(), std::memory_order_release);
     }
   }
   if (bar.empty()) return {};
   return {error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED,
-          fmt::format("Plan {}: {}", entry.name, bar)};
+          fmt::format("Plan {}: {}", entry.listed->name, bar)};
+}
+
+Result<BuiltPlan> PlanList::build_fitting(const Entry& entry) const {
+  const Selection& selection = entry.selection();
+  if (entry.is_cached()) CHECK_WARPLOOM_ERROR(check_fit(selection, survey_.graph(), device()));
+  return build_plan(selection, device(), target_);
 }
 
 void PlanList::build_all(const Limits& limits, bool in_parallel) {

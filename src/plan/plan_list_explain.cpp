@@ -1,4 +1,5 @@
 #include "engine/refusal_text.h"
+#include "plan/fit.h"
 #include "plan/plan_list.h"
 #include "plan/tuning_memory.h"
 
@@ -13,9 +14,10 @@ std::vector<std::string> refusal_texts(const GroupSurvey& survey) {
 }
 
 Explanation::Group explain_group(const ResolvedGroup& group, const Offer* chosen,
+                                 const std::shared_ptr<const ir::FrozenGraph>& graph,
                                  const Device& device, const TuningMemory& tuning) {
-  Explanation::Group explained{group.survey->group, {}, refusal_texts(*group.survey)};
-  const TuningProblem problem = tuning_problem(group.survey->group, device);
+  Explanation::Group explained{group_on(*group.survey, graph), {}, refusal_texts(*group.survey)};
+  const TuningProblem problem = tuning_problem(explained.group, device);
   auto add = [&](const Offer& offer) {
     explained.candidates.push_back({offer.name, offer.candidate.predicted_microseconds,
                                     tuning.measured(problem, offer.name),
@@ -43,14 +45,14 @@ Explanation PlanList::explain(const Limits& limits) const {
   if (candidate() >= 0) explanation.plan = candidate();
   if (explanation.plan < 0) return explanation;
 
-  const Selection& selection = entry(explanation.plan).selection;
+  const Selection& selection = entry(explanation.plan).selection();
   const ResolvedPartition& partition = *selection.partition;
   explanation.style = partition.style;
   for (size_t i = 0; i < partition.groups.size(); ++i)
-    explanation.groups.push_back(
-        explain_group(partition.groups[i], selection.choices[i].get(), device(), tuning_));
+    explanation.groups.push_back(explain_group(partition.groups[i], selection.choices[i].get(),
+                                               survey_.graph(), device(), tuning_));
   for (const auto& survey : partition.refused)
-    explanation.refused.push_back({survey->group, {}, refusal_texts(*survey)});
+    explanation.refused.push_back({group_on(*survey, survey_.graph()), {}, refusal_texts(*survey)});
   explanation.views = partition.aliases;
   explanation.stops = partition.stops;
   if (const Plan* built = plan(explanation.plan))

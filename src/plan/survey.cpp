@@ -97,8 +97,7 @@ Survey::Survey(std::shared_ptr<const ir::FrozenGraph> graph, EngineList engines,
     : graph_(std::move(graph)),
       engines_(std::move(engines)),
       device_(std::move(device)),
-      tuning_(tuning),
-      partitions_(fusion::partitions(graph_)) {}
+      tuning_(tuning) {}
 
 void Survey::use_engines(EngineList engines) {
   if (engines == engines_) return;
@@ -111,7 +110,8 @@ Result<std::vector<PartitionPtr>> Survey::resolve(const Takers& takers, bool use
   for (auto& [key, survey] : surveys_) set_expected_times(*survey);
   std::vector<PartitionPtr> resolved;
   error_t failure = nothing_to_run();
-  for (const fusion::Partition& partition : partitions_) {
+  if (!partitions_) partitions_ = fusion::partitions(graph_);
+  for (const fusion::Partition& partition : *partitions_) {
     if (partition.groups.empty()) continue;
     auto candidate = std::make_shared<ResolvedPartition>();
     candidate->style = partition.style;

@@ -106,7 +106,7 @@ class Survey {
   Device device_;
   const TuningMemory& tuning_;
   bool uses_measurements_ = false;
-  std::vector<fusion::Partition> partitions_;
+  std::optional<std::vector<fusion::Partition>> partitions_;  ///< made when they are needed
   using GroupKey = std::vector<std::vector<int32_t>>;
   std::map<GroupKey, std::shared_ptr<GroupSurvey>> surveys_;
 };

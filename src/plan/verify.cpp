@@ -82,29 +82,27 @@ error_t compare(const ir::Tensor& tensor, const void* got, const void* expected)
 
 }  // namespace
 
-error_t execute_verified(const PlanList& plans, const Plan& plan, const std::string& oracle,
+error_t execute_verified(const BindTarget& target, const Plan& plan, const Plan& reference,
                          void* stream, std::span<void* const> pack, void* workspace) {
   CHECK_WARPLOOM_ERROR(plan.check_workspace(workspace));
-  auto reference = plans.built_by(oracle);
-  CHECK_WARPLOOM_ERROR(reference.error());
 
-  // The oracle runs first: the plan may write to what both read.
-  const std::vector<PackEntry>& entries = plans.pack().entries();
+  // The reference runs first: the plan may write to what both read.
+  const std::vector<PackEntry>& entries = target.pack.entries();
   std::vector<void*> pointers(pack.begin(), pack.end());
   std::vector<Bytes> outputs(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
-    const ir::Tensor& tensor = plans.graph().tensor(entries[i].tensor);
+    const ir::Tensor& tensor = target.graph->tensor(entries[i].tensor);
     if (tensor.producer == ir::kNoNode || !pack[i]) continue;
     outputs[i].resize(static_cast<size_t>(spanned_bytes(tensor.shape, tensor.data_type)));
     pointers[i] = outputs[i].data();
   }
-  Bytes scratch(static_cast<size_t>(reference.value().workspace_bytes()));
-  CHECK_WARPLOOM_ERROR(reference.value().execute(stream, pointers, scratch.data()));
+  Bytes scratch(static_cast<size_t>(reference.workspace_bytes()));
+  CHECK_WARPLOOM_ERROR(reference.execute(stream, pointers, scratch.data()));
   CHECK_WARPLOOM_ERROR(plan.execute(stream, pack, workspace));
   for (size_t i = 0; i < entries.size(); ++i)
     if (!outputs[i].empty())
       CHECK_WARPLOOM_ERROR(
-          compare(plans.graph().tensor(entries[i].tensor), pack[i], outputs[i].data()));
+          compare(target.graph->tensor(entries[i].tensor), pack[i], outputs[i].data()));
   return {};
 }
 

@@ -120,12 +120,6 @@ TEST(Lifecycle, WhatThisVersionLacksSaysSo) {
                "populate_cuda_graph");
   expect_error(graph.update_cuda_graph(cpu(), pack, nullptr, nullptr), Code::GRAPH_NOT_SUPPORTED,
                "update_cuda_graph");
-  expect_error(graph.execute(cpu(), pack, nullptr, {}, {}, {}), Code::GRAPH_NOT_SUPPORTED,
-               "shapes");
-  expect_error(Graph().set_dynamic_shape_enabled(true).validate(), Code::GRAPH_NOT_SUPPORTED,
-               "set_dynamic_shape_enabled");
-  expect_error(Graph().set_override_shape_enabled(true).validate(), Code::GRAPH_NOT_SUPPORTED,
-               "set_override_shape_enabled");
 }
 
 TEST(Lifecycle, ACopyIsADescription) {
