@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -9,23 +10,24 @@
 
 namespace warploom::base {
 
-/// Values as bytes, the same in every process and build, for `Derived::add_byte`. Every value is
+/// Values as bytes, the same in every process and build, for `Derived::add_bytes`. Every value is
 /// preceded by its length where it has one, so that neighbours cannot run into each other.
 template <class Derived>
 class Encoding {
  public:
   Derived& add(std::string_view text) {
     add(static_cast<int64_t>(text.size()));
-    for (char character : text) derived().add_byte(static_cast<uint8_t>(character));
+    derived().add_bytes(text);
     return derived();
   }
   Derived& add(const char* text) { return add(std::string_view(text)); }
 
   template <class T>
   requires std::is_integral_v<T> || std::is_enum_v<T> Derived& add(T number) {
-    auto bits = static_cast<uint64_t>(number);
-    for (int byte = 0; byte < 8; ++byte)
-      derived().add_byte(static_cast<uint8_t>(bits >> (8 * byte)));
+    const auto bits = static_cast<uint64_t>(number);
+    std::array<char, 8> bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(bits >> (8 * i));
+    derived().add_bytes({bytes.data(), bytes.size()});
     return derived();
   }
   Derived& add(float number) { return add(std::bit_cast<uint32_t>(number)); }

@@ -7,7 +7,9 @@ namespace warploom::base {
 class Hash : public Encoding<Hash> {
  public:
   uint64_t value() const { return state_; }
-  void add_byte(uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3u; }
+  void add_bytes(std::string_view bytes) {
+    for (char byte : bytes) state_ = (state_ ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+  }
 
  private:
   uint64_t state_ = 0xcbf29ce484222325u;

@@ -12,7 +12,7 @@ namespace {
 
 class Bytes : public base::Encoding<Bytes> {
  public:
-  void add_byte(uint8_t byte) { text_.push_back(static_cast<char>(byte)); }
+  void add_bytes(std::string_view bytes) { text_.append(bytes); }
   std::string take() { return std::move(text_); }
 
  private:

@@ -28,10 +28,13 @@ error_t check_implemented(const SDPA& sdpa, const Site& site) {
   return {};
 }
 
-error_t check_type(const Site& site, const std::string& subject, const TensorPtr& tensor,
+enum class Side { kInput, kOutput };
+
+error_t check_type(const Site& site, Side side, size_t port, const TensorPtr& tensor,
                    bool is_accepted, std::string_view accepted) {
   if (is_accepted) return {};
-  return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject + ", data type",
+  return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED,
+                     (side == Side::kInput ? site.input(port) : site.output(port)) + ", data type",
                      show(tensor->get_data_type()), accepted);
 }
 
@@ -42,21 +45,21 @@ error_t check_types(const SDPA& sdpa, const Site& site) {
                        show(sdpa.compute_data_type), kFloats);
   for (size_t port : {SDPA::Q, SDPA::K, SDPA::V, SDPA::Attn_scale})
     if (const TensorPtr& tensor = sdpa.inputs[port])
-      CHECK_WARPLOOM_ERROR(check_type(site, site.input(port), tensor,
+      CHECK_WARPLOOM_ERROR(check_type(site, Side::kInput, port, tensor,
                                       base::is_floating(tensor->get_data_type()), kFloats));
   if (const TensorPtr& bias = sdpa.inputs[SDPA::Bias])
-    CHECK_WARPLOOM_ERROR(check_type(site, site.input(SDPA::Bias), bias,
+    CHECK_WARPLOOM_ERROR(check_type(site, Side::kInput, SDPA::Bias, bias,
                                     bias->get_data_type() != DataType_t::BOOLEAN,
                                     "a number type: a bias is added to the scores"));
   for (size_t port : {SDPA::SEQ_LEN_Q, SDPA::SEQ_LEN_KV})
     if (const TensorPtr& tensor = sdpa.inputs[port])
-      CHECK_WARPLOOM_ERROR(check_type(site, site.input(port), tensor,
+      CHECK_WARPLOOM_ERROR(check_type(site, Side::kInput, port, tensor,
                                       tensor->get_data_type() == DataType_t::INT32 ||
                                           tensor->get_data_type() == DataType_t::INT64,
                                       "INT32 or INT64"));
   for (size_t port : {SDPA::O, SDPA::Stats, SDPA::Max, SDPA::Sum_exp})
     if (const TensorPtr& tensor = sdpa.outputs[port])
-      CHECK_WARPLOOM_ERROR(check_type(site, site.output(port), tensor,
+      CHECK_WARPLOOM_ERROR(check_type(site, Side::kOutput, port, tensor,
                                       base::is_floating(tensor->get_data_type()), kFloats));
   return {};
 }

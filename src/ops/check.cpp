@@ -106,26 +106,36 @@ Defect tensor_defect(const Tensor_attributes& tensor) {
   return {};
 }
 
-error_t check_complete(const Site& site, const std::string& subject,
-                       const Tensor_attributes& tensor) {
+/// A port whose name is written only when something is wrong with it: shapes are inferred again and
+/// again.
+struct PortOf {
+  const Site& site;
+  size_t port;
+  bool is_input;
+  std::string text() const { return is_input ? site.input(port) : site.output(port); }
+};
+
+error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor) {
+  const Site& site = subject.site;
   if (error_t error = tensor.validate(); error.is_bad())
-    return site.refuse(error.code, subject, error.err_msg, "a complete description");
+    return site.refuse(error.code, subject.text(), error.err_msg, "a complete description");
   if (Defect defect = tensor_defect(tensor); defect.code != error_code_t::OK)
-    return site.refuse(defect.code, subject + defect.place, defect.found, defect.accepted);
+    return site.refuse(defect.code, subject.text() + defect.place, defect.found, defect.accepted);
   if (tensor.get_ragged_offset())
-    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject, "a ragged offset", "none");
+    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text(), "a ragged offset",
+                       "none");
   return {};
 }
 
-error_t fill_type(const Site& site, const std::string& subject, Tensor_attributes& tensor,
-                  DataType_t otherwise) {
+error_t fill_type(const PortOf& subject, Tensor_attributes& tensor, DataType_t otherwise) {
   if (tensor.get_data_type() == DataType_t::NOT_SET) tensor.set_data_type(otherwise);
   if (tensor.get_data_type() == DataType_t::NOT_SET)
-    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, subject, "no data type",
-                       std::string(kAcceptedTypes) + ", set for the tensor or for the graph");
+    return subject.site.refuse(
+        error_code_t::ATTRIBUTE_NOT_SET, subject.text(), "no data type",
+        std::string(kAcceptedTypes) + ", set for the tensor or for the graph");
   if (!base::is_supported(tensor.get_data_type()))
-    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject + ", data type",
-                       show(tensor.get_data_type()), kAcceptedTypes);
+    return subject.site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text() + ", data type",
+                               show(tensor.get_data_type()), kAcceptedTypes);
   return {};
 }
 
@@ -146,13 +156,13 @@ error_t fill_types(Attributes& attributes, const Site& site, const GraphTypes& t
   };
   for (size_t port = 0; port < attributes.inputs.size(); ++port)
     if (const TensorPtr& tensor = attributes.inputs[port])
-      CHECK_WARPLOOM_ERROR(fill_type(site, site.input(port), *tensor, of_graph(*tensor)));
+      CHECK_WARPLOOM_ERROR(fill_type({site, port, true}, *tensor, of_graph(*tensor)));
   for (size_t port = 0; port < attributes.outputs.size(); ++port)
     if (const TensorPtr& tensor = attributes.outputs[port]) {
       // What only moves elements keeps their type.
       DataType_t otherwise =
           kMovesOnly<Attributes> ? attributes.inputs[0]->get_data_type() : of_graph(*tensor);
-      CHECK_WARPLOOM_ERROR(fill_type(site, site.output(port), *tensor, otherwise));
+      CHECK_WARPLOOM_ERROR(fill_type({site, port, false}, *tensor, otherwise));
     }
   return {};
 }
@@ -178,16 +188,16 @@ error_t check_outputs(const Attributes& attributes, const Site& site) {
   for (size_t port = 0; port < attributes.outputs.size(); ++port) {
     if (!attributes.outputs[port]) continue;
     const Tensor_attributes& tensor = *attributes.outputs[port];
-    const std::string subject = site.output(port);
-    CHECK_WARPLOOM_ERROR(check_complete(site, subject, tensor));
+    const PortOf subject{site, port, false};
+    CHECK_WARPLOOM_ERROR(check_complete(subject, tensor));
     if (tensor.get_is_pass_by_value())
-      return site.refuse(error_code_t::INVALID_VALUE, subject, "a tensor passed by value",
+      return site.refuse(error_code_t::INVALID_VALUE, subject.text(), "a tensor passed by value",
                          "one with memory of its own, or a virtual one");
     if constexpr (kMovesOnly<Attributes>)
       if (tensor.get_is_virtual() && is_view(attributes)) continue;
     if (elements_overlap(tensor.get_dim(), tensor.get_stride()))
       return site.refuse(
-          error_code_t::INVALID_VALUE, subject + ", strides",
+          error_code_t::INVALID_VALUE, subject.text() + ", strides",
           fmt::format("{} with dims {}", show(tensor.get_stride()), show(tensor.get_dim())),
           "an address of its own for every element, e.g. " +
               show(row_major_strides(tensor.get_dim())));
@@ -202,7 +212,7 @@ error_t infer_and_validate_one(Attributes& attributes, const GraphTypes& types) 
   promote_scalars(attributes);
   for (size_t port = 0; port < attributes.inputs.size(); ++port)
     if (attributes.inputs[port])
-      CHECK_WARPLOOM_ERROR(check_complete(site, site.input(port), *attributes.inputs[port]));
+      CHECK_WARPLOOM_ERROR(check_complete({site, port, true}, *attributes.inputs[port]));
   for (size_t port = 0; port < attributes.outputs.size(); ++port) {
     if (!attributes.outputs[port]) continue;
     if (Defect defect = extents_defect(*attributes.outputs[port]); defect.code != error_code_t::OK)

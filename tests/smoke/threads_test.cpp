@@ -84,5 +84,57 @@ TEST(Smoke, GraphsBuiltInEightThreads) {
   for (const std::string& message : messages) EXPECT_EQ(message, "");
 }
 
+// One plan bound to as many shapes at once as there are threads, and graphs of those shapes that
+// find its like in a cache.
+TEST(Smoke, OtherShapesFromEightThreads) {
+  const auto cache = std::make_shared<KernelCache>();
+  const auto describe = [](graph::Graph& graph, int64_t rows) {
+    auto a = input(graph, "a", {1, rows, kK}), b = input(graph, "b", {1, kK, kN});
+    auto y = graph.pointwise(graph.matmul(a, b, graph::Matmul_attributes()),
+                             mode(PointwiseMode_t::RELU_FWD));
+    keep(y, {1, rows, kN});
+    a->set_uid(1);
+    b->set_uid(2);
+    y->set_uid(3);
+  };
+  auto shared = float_graph();
+  describe(shared, kM);
+  shared.set_override_shape_enabled(true);
+  ASSERT_TRUE(shared.build(cpu(), {HeurMode_t::A}).is_good());
+
+  std::vector<std::string> messages(kThreads);
+  const auto run = [&](int64_t rows, std::string& message) {
+    const std::vector<int64_t> uids{1, 3};
+    const std::vector<std::vector<int64_t>> dims{{1, rows, kK}, {1, rows, kN}};
+    const std::vector<std::vector<int64_t>> strides{{rows * kK, kK, 1}, {rows * kN, kN, 1}};
+    std::vector<float> a(rows * kK, 1.0f), b(kK * kN, 1.0f);
+    for (int i = 0; i < kRuns; ++i) {
+      std::vector<float> y(rows * kN), of_graph(rows * kN);
+      std::unordered_map<int64_t, void*> pack{{1, a.data()}, {2, b.data()}, {3, y.data()}};
+      int64_t bytes = 0;
+      auto error = shared.get_workspace_size(bytes, uids, dims, strides);
+      std::vector<char> workspace(bytes);
+      if (error.is_good())
+        error = shared.execute(cpu(), pack, workspace.data(), bytes, uids, dims, strides);
+      if (error.is_bad()) message = error.get_message();
+
+      auto graph = float_graph();
+      describe(graph, rows);
+      graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+      error = graph.build(cpu(), {HeurMode_t::A});
+      workspace.resize(graph.get_workspace_size());
+      pack[3] = of_graph.data();
+      if (error.is_good()) error = graph.execute(cpu(), pack, workspace.data());
+      if (error.is_bad()) message = error.get_message();
+      if (y != std::vector<float>(rows * kN, static_cast<float>(kK)) || y != of_graph)
+        message = "wrong result";
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(run, 3 + 29 * i, std::ref(messages[i]));
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& message : messages) EXPECT_EQ(message, "");
+}
+
 }  // namespace
 }  // namespace warploom::test

@@ -52,7 +52,8 @@ int cgroup_count() {
 int default_thread_count() {
   if (const int count = number_from_environment("WARPLOOM_NUM_THREADS"); count > 0) return count;
   if (const int count = number_from_environment("OMP_NUM_THREADS"); count > 0) return count;
-  const int quota = cgroup_count();
+  // Read once: opening the files takes as long as freezing a graph.
+  static const int quota = cgroup_count();
   const int allowed = std::max(1, affinity_count());
   return quota > 0 ? std::min(quota, allowed) : allowed;
 }
