@@ -1,4 +1,4 @@
-/// The guided tour: what the library does, in six short sections. Each lies in examples/tour/ in a
+/// The guided tour: what the library does, in short sections. Each lies in examples/tour/ in a
 /// file of its own, uses the public interface alone, and compares every result with a computation
 /// in double that shares nothing with the library.
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   tour::Tour tour(*handle, options);
   for (const auto section : {tour::show_environment, tour::convolve, tour::try_candidates,
-                             tour::multiply_matrices, tour::attend, tour::make_mistakes}) {
+                             tour::multiply_matrices, tour::attend, tour::change_shapes, tour::make_mistakes}) {
     if (const auto error = section(tour); error.is_bad()) {
       tour.fail(fmt::format("{}: {}", warploom::to_string(error.code), error.err_msg));
     }

@@ -1,4 +1,4 @@
-/// Section 5: what happens on mistakes. Errors are values: a code for the program, a message for
+/// Section 7: what happens on mistakes. Errors are values: a code for the program, a message for
 /// its author; nothing throws, nothing crashes, nothing runs half.
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ error_t use_a_uid_twice(warploom::Handle& handle) {
 }  // namespace
 
 error_t make_mistakes(Tour& tour) {
-  tour.begin(5, "Three mistakes");
+  tour.begin(7, "Three mistakes");
   tour.say(
       "Every call returns an error_t: a code that a program can branch on, and a message that says "
       "which operation, tensor, dimension and value, and what would be right.");
