@@ -53,8 +53,9 @@ int main(int argc, char** argv) {
 
   const auto start = std::chrono::steady_clock::now();
   tour::Tour tour(*handle, options);
-  for (const auto section : {tour::show_environment, tour::convolve, tour::try_candidates,
-                             tour::multiply_matrices, tour::attend, tour::change_shapes, tour::make_mistakes}) {
+  for (const auto section :
+       {tour::show_environment, tour::convolve, tour::try_candidates, tour::multiply_matrices,
+        tour::attend, tour::change_shapes, tour::make_mistakes}) {
     if (const auto error = section(tour); error.is_bad()) {
       tour.fail(fmt::format("{}: {}", warploom::to_string(error.code), error.err_msg));
     }

@@ -57,6 +57,7 @@ error_t read_graph(const Json& json, const std::string& path, plan::SavedKey& ke
   const auto parsed = std::from_chars(digits.data(), end, key.graph, 16);
   if (digits.size() != 16 || parsed.ptr != end)
     reader.fail("key", "found no key, accepted 16 hexadecimal digits");
+  CHECK_WARPLOOM_ERROR(reader.error());
   CHECK_WARPLOOM_ERROR(read_plans(reader.find("plans"), reader.path_of("plans"), plans));
   return reader.finish();
 }

@@ -41,14 +41,15 @@ def test_the_tour_agrees_with_itself(tour, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     found = json.loads((tmp_path / "tour.json").read_text())
     assert found["passed"] and found["is_quick"]
-    assert [section["number"] for section in found["sections"]] == [0, 1, 2, 3, 4, 5]
-    machine, convolution, candidates, matmul, attention, mistakes = found["sections"]
+    assert [section["number"] for section in found["sections"]] == [0, 1, 2, 3, 4, 6, 7]
+    machine, convolution, candidates, matmul, attention, shapes, mistakes = found["sections"]
     assert {"device", "threads", "warploom"} <= machine["facts"].keys()
-    for section in (convolution, matmul, attention):
+    for section in (convolution, matmul, attention, shapes):
         for check in section["checks"]:
             assert check["passed"] and check["compared"] >= 1 and check["error"] < 1e-5
         for race in section["races"]:
             assert race["fused_seconds"] > 0 and race["unfused_seconds"] > 0
+    assert len(shapes["checks"]) == 10 and "bound in" in shapes["conclusion"]
     assert len(convolution["races"]) == 2
     assert len(candidates["candidates"]) >= 2
     assert sum(candidate["is_first_choice"] for candidate in candidates["candidates"]) == 1
