@@ -91,7 +91,9 @@ class Kernel {
   virtual ~Kernel() = default;
   /// Arithmetic only, microseconds. `shapes` has an entry for every tensor of the graph.
   virtual Result<std::unique_ptr<const BoundKernel>> bind(ir::ShapeTable shapes) const = 0;
-  /// What `Engine::load` needs to make this kernel again; empty where building is as fast.
+  /// What `Engine::load` needs to make this kernel again, for any group of the same signature on
+  /// the same device; empty where building is as fast. It is kept on disk (docs/caches.md), so
+  /// begin it with a version of your own: another build of your engine may find it.
   virtual std::vector<std::byte> save() const { return {}; }
 };
 
@@ -108,7 +110,8 @@ class Engine {
   virtual Result<std::unique_ptr<const Kernel>> build(const fusion::FusionGroup& group,
                                                       const Candidate& candidate,
                                                       const Device& device) const = 0;
-  /// From Kernel::save(). By default builds again.
+  /// From Kernel::save(); an error, for what another version saved, has the kernel built instead.
+  /// By default builds again.
   virtual Result<std::unique_ptr<const Kernel>> load(const fusion::FusionGroup& group,
                                                      const Candidate& candidate,
                                                      std::span<const std::byte> saved,

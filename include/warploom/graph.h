@@ -132,10 +132,11 @@ class WARPLOOM_EXPORT Graph {
   /// names the device.
   error_t build_operation_graph(handle_t handle);
   error_t build_operation_graph();
-  /// Lists plans, best first, for each mode in turn. A: the cost model. B: A refined by what was
-  /// measured before. FALLBACK: the engines that take anything, at any speed. OPENSOURCE adds
-  /// nothing here. Where the same plan comes from two modes it is listed once. The engine
-  /// "reference" is listed only where no other takes a group, or when it is named.
+  /// Lists plans, best first, for each mode in turn. A: the cost model. B: A refined by what
+  /// autotune measured before, of this graph or one with near extents, in this process or an
+  /// earlier one (docs/caches.md). FALLBACK: the engines that take anything, at any speed.
+  /// OPENSOURCE adds nothing here. Where the same plan comes from two modes it is listed once. The
+  /// engine "reference" is listed only where no other takes a group, or when it is named.
   error_t create_execution_plans(const std::vector<HeurMode_t>& modes);
   /// Appends one plan, unless it is listed already: the engine (its index below get_engine_count,
   /// or its name) with these knobs on every group it takes, the best candidate on the others.
@@ -257,7 +258,8 @@ class WARPLOOM_EXPORT Graph {
 
   /// Times every built plan on the handle's stream (warm-up, then interleaved rounds within the
   /// budget, medians), puts the fastest first and makes it the candidate. Names, notes and times
-  /// stay with their plans. Outputs are overwritten. `user_implementation` is the cuDNN Frontend's,
+  /// stay with their plans, and are kept on disk for mode B of later processes (WARPLOOM_CACHE=off
+  /// keeps nothing). Outputs are overwritten. `user_implementation` is the cuDNN Frontend's,
   /// and not looked at.
   error_t autotune(handle_t handle, std::unordered_map<int64_t, void*>& pack, void* workspace,
                    void* user_implementation = nullptr);

@@ -128,6 +128,13 @@ bool is_kept(const plan::TuningMemory& times, int number, const std::string& off
   return times.measured(plan::tuning_problem(group, device), offer) > 0;
 }
 
+/// What killed writers had merged but not removed is merged again by the next.
+void expect_few_files(const base::FileStore& store) {
+  std::map<fs::path, int> files;
+  for (const auto& file : store.files()) ++files[file.path.parent_path()];
+  for (const auto& [folder, count] : files) EXPECT_LE(count, 16) << folder;
+}
+
 // At random moments some of them die. What those that lived (or died later) have told to be kept is
 // there in the end, every result was right, and little is left that nobody asked for.
 TEST(Processes, SomeOfThemKilledLoseNothing) {
@@ -171,8 +178,48 @@ TEST(Processes, SomeOfThemKilledLoseNothing) {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
   run_worker("tune 64", folder.path());
   EXPECT_TRUE(all_files(temporary).empty()) << "a later writer removes them";
-  // Six problems of one signature, one of "test.kept", few files of each; and three kernels.
-  EXPECT_LE(store.files().size(), 3u * 17 + 3);
+  for (int seed = 0; seed < 3; ++seed) run_worker("churn " + std::to_string(seed), folder.path());
+  expect_few_files(store);
+}
+
+// The same for bare writes, merging and removing files of each other's most of the time.
+TEST(Processes, KilledWhileTheyWriteLoseNothing) {
+  const TemporaryFolder folder;
+  std::minstd_rand random(11);
+  std::vector<std::pair<int64_t, int64_t>> told;
+  int killed = 0;
+  for (int64_t round = 0; round < 5; ++round) {
+    std::vector<Worker> workers;
+    for (int64_t i = 0; i < 4; ++i)
+      workers.emplace_back("record " + std::to_string(4 * round + i), folder.path());
+    for (Worker& worker : workers) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 60));
+      worker.kill();
+    }
+    for (Worker& worker : workers) {
+      const int status = worker.wait();
+      EXPECT_TRUE(status == 0 || status == -SIGKILL) << status;
+      killed += status != 0;
+      for (const std::string& line : worker.lines()) {
+        std::istringstream words(line);
+        std::string word;
+        auto& [number, i] = told.emplace_back();
+        words >> word >> number >> i;
+      }
+    }
+  }
+  EXPECT_GT(killed, 10);
+  EXPECT_GT(told.size(), 200u);
+  base::FileStore store(settings_for(folder.path()));
+  const plan::TuningMemory times(store);
+  for (const auto& [number, i] : told) {
+    const Recorded expected = recorded(number, i);
+    EXPECT_EQ(times.measured(expected.problem, expected.offer), expected.microseconds)
+        << number << " " << i;
+  }
+  EXPECT_LE(all_files(folder.path() / base::kTemporaryFolder).size(), static_cast<size_t>(killed));
+  run_worker("record 99", folder.path());
+  expect_few_files(store);
 }
 
 }  // namespace

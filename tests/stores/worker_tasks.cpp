@@ -115,7 +115,24 @@ error_t churn(uint32_t seed) {
   return {};
 }
 
+error_t record(int64_t number) {
+  // The times of one process after the other, as fast as can be: most of the time is spent writing.
+  for (int64_t i = 0; i < kRecords; ++i) {
+    plan::TuningMemory memory(base::process_store());
+    const auto [problem, offer, microseconds] = recorded(number, i);
+    memory.record({{problem.key, {{problem.extents, {{offer, {microseconds, 1, i + 1}}}}}}});
+    print_line(fmt::format("recorded {} {}", number, i));
+  }
+  return {};
+}
+
 }  // namespace
+
+Recorded recorded(int64_t number, int64_t i) {
+  return {{fmt::format("problem {}", i % 3), {{number}, 0}},
+          fmt::format("offer {}", i),
+          static_cast<double>(1000 * number + i + 1)};
+}
 
 ChurnGraph churn_graph(int number) {
   ChurnGraph churned;
@@ -158,6 +175,7 @@ int do_task(const std::string& task) {
   if (what == "build")
     return status_of(churn_graph(static_cast<int>(number))
                          .graph.build(cpu(), {HeurMode_t::B}, BuildPlanPolicy_t::ALL));
+  if (what == "record") return status_of(record(number));
   if (what == "churn") return status_of(churn(static_cast<uint32_t>(number)));
   return 2;
 }
