@@ -96,6 +96,35 @@ TEST(CpuGemm, LongSumsAndManyBlocks) {
   check_plain({{}, {}, 300, 200, 70}, DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::FLOAT);
 }
 
+// B is read where it lies.
+TEST(CpuGemm, FewRows) {
+  const DataType_t type = DataType_t::FLOAT;
+  for (int64_t m : {1, 2, 6, 7})
+    for (int64_t n : {1, 8, 16, 24, 40, 72, 136}) {
+      check_plain({{}, {}, m, n, 65}, type, type, type, {"row_major", "padded", "padded"});
+      check_plain({{3}, {3}, m, n, 200}, type, type, type, {"column_major", "row_major", "padded"});
+    }
+  for (int64_t k : {0, 1, 63, 64, 129}) check_plain({{2}, {2}, 1, 32, k}, type, type, type);
+  check_plain({{3, 4}, {1, 4}, 2, 32, 70}, type, type, type);
+  check_plain({{3, 4}, {3, 4}, 1, 32, 70}, type, type, type, {"padded", "padded", "padded"});
+  check_plain({{2}, {2}, 1, 32, 70}, DataType_t::DOUBLE, DataType_t::DOUBLE, DataType_t::DOUBLE);
+}
+
+TEST(CpuGemm, FewRowsCopyNothing) {
+  constexpr int64_t kDepth = 512, kColumns = 512;
+  GroupBuilder builder;
+  const auto ta = builder.stored("A", DataType_t::FLOAT, {1, kDepth});
+  const auto tb = builder.stored("B", DataType_t::FLOAT, {kDepth, kColumns});
+  const auto tc = builder.stored("C", DataType_t::FLOAT, {1, kColumns});
+  builder.anchor(AnchorKind::kContraction, graph::Matmul_attributes(), {ta, tb}, {tc});
+  builder.begin_epilogue(tc);
+  builder.store(builder.anchor_value());
+  const auto candidates = cpu_engine("cpu.gemm")->candidates(builder.build(), cpu_device(2));
+  ASSERT_TRUE(candidates.is_good());
+  for (const engine::Candidate& candidate : candidates.value())
+    EXPECT_LT(candidate.workspace_bytes, kDepth * kColumns);
+}
+
 TEST(CpuGemm, Layouts) {
   for (const char* a : {"row_major", "column_major", "padded", "spread", "all_repeated"})
     for (const char* b : {"row_major", "column_major", "padded", "last_repeated"})

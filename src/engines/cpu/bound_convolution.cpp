@@ -158,6 +158,7 @@ void BoundConvolution::add_steps() {
           piece.a_offset += begin * kernels.k_per_step * kernels.a_bytes;
           piece.b_offset += begin * kernels.step_bytes();
           piece.k_steps = end - begin;
+          piece.b_batch_stride = piece.k_steps * kernels.step_bytes();
           steps_.push_back(piece);
         }
       }

@@ -61,15 +61,8 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
   columns_ = group_columns_ = b_.extent();
   depth_ = a_.depth();
 
-  const int64_t k_block =
-      round_up(knob_value(base_->knobs, KnobType_t::TILEK, 512), kernels.k_per_step);
-  for (int64_t k = 0; k < depth_; k += k_block) {
-    const int64_t length = std::min(k_block, depth_ - k);
-    steps_.push_back({.a_offset = k * kernels.a_bytes,
-                      .b_offset = k / kernels.k_per_step * kernels.step_bytes(),
-                      .k_steps = kernels.k_steps(length)});
-  }
-  panel_stride_ = kernels.k_steps(depth_) * kernels.step_bytes();
+  packs_b_ = !reads_b_in_place();
+  add_steps();
 
   work_.flops = 2.0 * static_cast<double>(batches_) * static_cast<double>(rows_) *
                 static_cast<double>(columns_) * static_cast<double>(depth_);
@@ -88,7 +81,7 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
     a_scratch_bytes_ = divide_up(rows_, blocks_) * packed_row_stride_;
   }
 
-  const int64_t b_bytes = divide_up(columns_, kernels.nr) * panel_stride_;
+  const int64_t b_bytes = packs_b_ ? divide_up(columns_, kernels.nr) * panel_stride_ : 0;
   int64_t batches_per_phase =
       b_.own_batches() == 1
           ? batches_
@@ -105,13 +98,14 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
       static_cast<double>(std::max<int64_t>(round_up(columns_, kernels.narrow.nr), 1));
   const double elements =
       static_cast<double>(batches_) * static_cast<double>(rows_) * static_cast<double>(columns_);
-  work_.interpreted =
-      elements * base_->epilogue.program.view().instruction_count +
-      // Packing: every element of B once, of A once per column task.
-      static_cast<double>(slots_per_phase_ * phases_) * static_cast<double>(columns_ * depth_) +
-      (packs_a_ ? static_cast<double>(batches_ * grid_.column_tasks) *
-                      static_cast<double>(rows_ * depth_)
-                : 0);
+  work_.interpreted = elements * base_->epilogue.program.view().instruction_count +
+                      // Packing: every element of B once, of A once per column task.
+                      (packs_b_ ? static_cast<double>(slots_per_phase_ * phases_) *
+                                      static_cast<double>(columns_ * depth_)
+                                : 0) +
+                      (packs_a_ ? static_cast<double>(batches_ * grid_.column_tasks) *
+                                      static_cast<double>(rows_ * depth_)
+                                : 0);
   work_.bytes = static_cast<double>(a_.element_bytes()) * static_cast<double>(batches_ * rows_) *
                     static_cast<double>(depth_) +
                 static_cast<double>(b_.element_bytes()) * static_cast<double>(b_.own_batches()) *
@@ -121,6 +115,43 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
   prologue_stride_ = round_up(std::max(a_.scratch_bytes(), b_.scratch_bytes()), kScratchAlignment);
   prologue_offset_ =
       layout_.add("tiles of the prologues", prologue_stride_ * base_->machine.threads());
+}
+
+// Packing pays when rows share it. For one strip of them, B is read once, and where it lies.
+bool BoundGemm::reads_b_in_place() const {
+  const GemmKernels& kernels = *base_->kernels;
+  return b_.type() == kernels.a_type && kernels.k_per_step == 1 && !b_.has_prologue() &&
+         b_.extent_stride() == 1 && columns_ % kernels.narrow.nr == 0 &&
+         batches_ * rows_ <= kernels.mr * b_.own_batches();
+}
+
+// Of a B that is not packed, every row is a part of its own. Few at a time: columns of other panels
+// are on the same pages.
+void BoundGemm::add_steps() {
+  constexpr int64_t kRowsInPlace = 64;
+  const GemmKernels& kernels = *base_->kernels;
+  const int64_t k_block =
+      round_up(knob_value(base_->knobs, KnobType_t::TILEK, 512), kernels.k_per_step);
+  const int64_t row_bytes = b_.k_stride() * b_.element_bytes();
+  const int64_t most = packs_b_ ? k_block : kRowsInPlace;
+  for (int64_t k = 0; k < depth_; k += most) {
+    const int64_t length = std::min(most, depth_ - k);
+    SumStep step;
+    step.a_offset = k * kernels.a_bytes;
+    if (packs_b_) {
+      step.b_offset = k / kernels.k_per_step * kernels.step_bytes();
+      step.k_steps = kernels.k_steps(length);
+    } else {
+      step.b_offset = k * row_bytes;
+      step.a_batch_stride = kernels.a_bytes;
+      step.b_batch_stride = row_bytes;
+      step.k_steps = 1;
+      step.batch = length;
+    }
+    steps_.push_back(step);
+  }
+  panel_stride_ =
+      packs_b_ ? kernels.k_steps(depth_) * kernels.step_bytes() : kernels.nr * b_.element_bytes();
 }
 
 // Rows in even blocks. While those are few, they are made smaller, and columns are cut as well.
@@ -217,6 +248,12 @@ RowSource BoundGemm::rows_of_a(const Launch& launch, const RowTask& task, int64_
   rows.a = a_scratch(launch, worker);
   rows.row_stride = packed_row_stride_;
   return rows;
+}
+
+const std::byte* BoundGemm::panels_of_b(const Launch& launch, const RowTask& task,
+                                        int64_t slot) const {
+  if (packs_b_) return b_panel(launch, slot, 0);
+  return b_.data(launch.pointers, b_.own_batch(task.batch));
 }
 
 int64_t BoundGemm::slot_of_b(const RowTask& task, int64_t) const {

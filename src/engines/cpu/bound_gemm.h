@@ -22,9 +22,13 @@ class BoundGemm final : public BoundContraction {
   RowTask row_task(int64_t index) const override;
   RowSource rows_of_a(const Launch& launch, const RowTask& task, int64_t group,
                       int worker) const override;
+  const std::byte* panels_of_b(const Launch& launch, const RowTask& task,
+                               int64_t slot) const override;
   int64_t slot_of_b(const RowTask& task, int64_t group) const override;
 
  private:
+  bool reads_b_in_place() const;
+  void add_steps();
   void bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable shapes);
   void cut(int64_t flops);
   RunContext prologue_context(const Launch& launch, int worker) const;

@@ -56,7 +56,7 @@ void BoundContraction::finish_bind() {
 
   epilogue_.set_grid(grid_, base_->group, layout_);
   const int64_t threads = is_parallel_ ? machine.threads() : 1;
-  b_offset_ = layout_.add("packed B", slots_per_phase_ * panels_ * panel_stride_);
+  b_offset_ = layout_.add("packed B", packs_b_ ? slots_per_phase_ * panels_ * panel_stride_ : 0);
   a_scratch_bytes_ = round_up(a_scratch_bytes_, kScratchAlignment);
   a_scratch_offset_ = layout_.add("packed A of each thread", a_scratch_bytes_ * threads);
   has_sum_tile_ = std::any_of(
@@ -83,10 +83,11 @@ error_t BoundContraction::launch(void*, std::span<void* const> pointers,
     // Several panels at a time; as many as keep every thread busy.
     const int64_t run = std::max<int64_t>(panels_ * slots_per_phase_ / 32, 1);
     const int64_t runs = divide_up(panels_, run);
-    machine.run(slots_per_phase_ * runs, is_parallel_, [&](int64_t index, int worker) {
-      const int64_t begin = index % runs * run;
-      pack_b(launch, phase, index / runs, begin, std::min(begin + run, panels_), worker);
-    });
+    machine.run(
+        packs_b_ ? slots_per_phase_ * runs : 0, is_parallel_, [&](int64_t index, int worker) {
+          const int64_t begin = index % runs * run;
+          pack_b(launch, phase, index / runs, begin, std::min(begin + run, panels_), worker);
+        });
     const int64_t first = phase * row_tasks_per_phase_;
     const int64_t row_tasks = std::min(row_tasks_per_phase_, grid_.row_tasks - first);
     const int64_t tasks = row_tasks * grid_.column_tasks;
@@ -111,7 +112,7 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
   product.task = row_task(row_index);
   product.a = rows_of_a(launch, product.task, group, worker);
   const RowTask& rows = product.task;
-  const int64_t slot = slot_of_b(rows, group);
+  const std::byte* const panels = panels_of_b(launch, rows, slot_of_b(rows, group));
 
   // Tiles are parts of one run, all of a size, or several whole runs.
   const int64_t run = std::min(product.a.run_length, rows.rows);
@@ -119,7 +120,7 @@ void BoundContraction::run_task(const Launch& launch, int64_t row_index, int64_t
   const int64_t step = parts == 1 ? run * std::max<int64_t>(tile_.rows / run, 1) : run;
   for (product.column = begin; product.column < end; product.column += tile_.columns) {
     product.columns = std::min<int64_t>(tile_.columns, end - product.column);
-    product.panel = b_panel(launch, slot, product.column / base_->kernels->nr);
+    product.panel = panels + product.column / base_->kernels->nr * panel_stride_;
     for (int64_t first = 0; first < rows.rows; first += step) {
       const int64_t here = std::min(rows.rows - first, step);
       for (int64_t part = 0; part < parts; ++part) {
@@ -170,7 +171,7 @@ void BoundContraction::multiply(const Launch&, const Product& product) const {
   call.a_row_stride = a.row_stride;
   for (const SumStep& step : steps_) {
     call.a_batch_stride = step.a_batch_stride;
-    call.b_batch_stride = step.k_steps * kernels.step_bytes();
+    call.b_batch_stride = step.b_batch_stride;
     call.k_steps = step.k_steps;
     call.batch = step.batch;
     const float* bias = &step == &steps_.back() ? product.tile.bias : nullptr;

@@ -18,7 +18,8 @@ namespace warploom::cpu {
 struct SumStep {
   int64_t a_offset = 0;
   int64_t a_batch_stride = 0;
-  int64_t b_offset = 0;  ///< within a panel; parts of a batch follow each other
+  int64_t b_offset = 0;  ///< within a panel
+  int64_t b_batch_stride = 0;
   int64_t k_steps = 0;
   int64_t batch = 1;
 };
@@ -90,6 +91,10 @@ class BoundContraction : public CpuBoundKernel {
   /// be.
   virtual RowSource rows_of_a(const Launch& launch, const RowTask& task, int64_t group,
                               int worker) const = 0;
+  /// Where panels of B lie, `panel_stride_` apart.
+  virtual const std::byte* panels_of_b(const Launch& launch, const RowTask&, int64_t slot) const {
+    return b_panel(launch, slot, 0);
+  }
   /// The slot of B for a task and a group.
   virtual int64_t slot_of_b(const RowTask& task, int64_t group) const = 0;
 
@@ -123,6 +128,7 @@ class BoundContraction : public CpuBoundKernel {
   std::vector<SumStep> steps_;  ///< never empty after finish_bind
   int64_t panels_ = 0;          ///< of one group
   int64_t panel_stride_ = 0;    ///< bytes
+  bool packs_b_ = true;
   int64_t phases_ = 1, slots_per_phase_ = 1, row_tasks_per_phase_ = 1;
   int64_t a_scratch_bytes_ = 0;  ///< of one thread
   Work work_;

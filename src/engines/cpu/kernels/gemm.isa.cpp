@@ -64,6 +64,7 @@ void gemm(const GemmTile* tile) {
   using A = typename Step::A;
   using B = typename Step::B;
   using C = typename Step::C;
+  using BElement = std::remove_reference_t<decltype(B{}[0])>;
   using Element = std::remove_reference_t<decltype(C{}[0])>;
   C sum[m][vectors];
   const auto c_vector = [&](int i, int j) {
@@ -78,16 +79,19 @@ void gemm(const GemmTile* tile) {
   }
   for (int64_t t = 0; t < tile->batch; ++t) {
     const char* a = static_cast<const char*>(tile->a) + t * tile->a_batch_stride;
-    const B* b =
-        reinterpret_cast<const B*>(static_cast<const char*>(tile->b) + t * tile->b_batch_stride);
-    for (int64_t k = 0; k < tile->k_steps; ++k, a += sizeof(A), b += kVectors) {
+    const auto* b = reinterpret_cast<const BElement*>(static_cast<const char*>(tile->b) +
+                                                      t * tile->b_batch_stride);
+    for (int64_t k = 0; k < tile->k_steps; ++k, a += sizeof(A), b += kVectors * kLanes<BElement>) {
+      B of_step[vectors];
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j) of_step[j] = load(b + j * kLanes<BElement>);
 #pragma GCC unroll 16
       for (int i = 0; i < m; ++i) {
         A element;
         __builtin_memcpy(&element, a + i * tile->a_row_stride, sizeof(A));
 #pragma GCC unroll 2
         for (int j = 0; j < vectors; ++j) {
-          sum[i][j] = Step::multiply_add(element, b[j], sum[i][j]);
+          sum[i][j] = Step::multiply_add(element, of_step[j], sum[i][j]);
         }
       }
     }

@@ -14,14 +14,14 @@
 namespace warploom::cpu {
 
 /// C[m x NR] (+)= sum over t < batch of A_t[m x K] * B_t[K x NR], where A_t is A moved by
-/// t * a_batch_stride, and B_t a part of a packed panel. Strides in bytes. All NR columns of C are
-/// written, also those past the end of B. Every element is summed in the order of K, whatever m and
-/// NR, so that splitting rows or K never changes a bit.
+/// t * a_batch_stride, and B_t a part of a packed panel, b_batch_stride from the one before.
+/// Strides in bytes. All NR columns of C are written, also those past the end of B. Every element
+/// is summed in the order of K, whatever m and NR, so that splitting rows or K never changes a bit.
 struct GemmTile {
   const void* a = nullptr;  ///< row-major, consecutive along K, of GemmKernels::a_bytes elements
   int64_t a_row_stride = 0;
   int64_t a_batch_stride = 0;
-  const void* b = nullptr;  ///< aligned to 64
+  const void* b = nullptr;
   int64_t b_batch_stride = 0;
   void* c = nullptr;
   int64_t c_row_stride = 0;
