@@ -141,6 +141,8 @@ error_t infer_again(graph::Operation& operation, const DescribedPorts& described
       std::visit([&](auto& attributes) { return follow(attributes, Site(attributes), described); },
                  operation));
   CHECK_WARPLOOM_ERROR(infer_and_validate(operation, {}));
+  // A reshape has its strides already.
+  if (std::holds_alternative<Reshape_attributes>(operation)) return {};
   for (size_t port = 0; port < outputs(operation).size(); ++port)
     if (const auto& result = outputs(operation)[port]; result && result->get_is_virtual())
       result->set_stride(strides_of(operation, described, port));

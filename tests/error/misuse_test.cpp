@@ -143,17 +143,12 @@ TEST(Misuse, PlansByWrongNames) {
 TEST(Misuse, WhatComesInLaterVersions) {
   Product product;
   ASSERT_TRUE(product.graph.build(cpu(), {HeurMode_t::A}).is_good());
-  std::vector<uint8_t> data;
   std::unordered_map<int64_t, void*> pack;
-  expect_error(product.graph.serialize(data), error_code_t::GRAPH_NOT_SUPPORTED);
-  expect_error(product.graph.deserialize(cpu(), {1, 2, 3}), error_code_t::GRAPH_NOT_SUPPORTED);
+  // Not without the switch.
   expect_error(product.graph.execute(cpu(), pack, nullptr, {1}, {{1}}, {{1}}),
-               error_code_t::GRAPH_NOT_SUPPORTED);
+               error_code_t::INVALID_VALUE);
   expect_error(product.graph.populate_cuda_graph(cpu(), pack, nullptr, nullptr),
                error_code_t::GRAPH_NOT_SUPPORTED);
-  Product dynamic;
-  dynamic.graph.set_dynamic_shape_enabled(true);
-  expect_error(dynamic.graph.validate(), error_code_t::GRAPH_NOT_SUPPORTED);
 }
 
 TEST(Misuse, SortedPointersOfTheWrongNumber) {
