@@ -52,15 +52,15 @@ error_t override_shape(ir::FrozenGraph& graph, int64_t uid, const std::vector<in
 }
 
 /// A tensor as the description had it, with its shape where that is known before inference.
-TensorPtr attributes_of(const ir::Tensor& tensor) {
-  auto attributes = std::make_shared<Tensor_attributes>();
-  attributes->set_name(tensor.name)
+Tensor_attributes attributes_of(const ir::Tensor& tensor) {
+  Tensor_attributes attributes;
+  if (tensor.value) attributes = Tensor_attributes(*tensor.value, ScalarType::RUNTIME_PARAM);
+  attributes.set_name(tensor.name)
       .set_data_type(tensor.declared_type)
       .set_is_virtual(tensor.is_virtual)
       .set_alignment(tensor.alignment)
       .set_is_pass_by_value(tensor.is_pass_by_value);
-  if (tensor.value) *attributes = Tensor_attributes(*tensor.value, ScalarType::RUNTIME_PARAM);
-  if (!tensor.is_virtual) attributes->set_dim(tensor.shape.dims).set_stride(tensor.shape.strides);
+  if (!tensor.is_virtual) attributes.set_dim(tensor.shape.dims).set_stride(tensor.shape.strides);
   return attributes;
 }
 
@@ -69,6 +69,7 @@ class Inference {
  public:
   Inference(const ir::FrozenGraph& described, ir::FrozenGraph& graph)
       : described_(described), graph_(graph) {
+    tensors_.reserve(graph.tensors.size());
     for (const ir::Tensor& tensor : graph.tensors) tensors_.push_back(attributes_of(tensor));
   }
 
@@ -85,23 +86,27 @@ class Inference {
     CHECK_WARPLOOM_ERROR(ops::infer_again(node.operation, {inputs, outputs}));
     for (ir::TensorId id : node.outputs) {
       if (id == ir::kNoTensor) continue;
-      const TensorPtr& result = tensors_[static_cast<size_t>(id)];
-      graph_.tensors[static_cast<size_t>(id)].shape = {result->get_dim(), result->get_stride()};
+      const Tensor_attributes& result = tensors_[static_cast<size_t>(id)];
+      graph_.tensors[static_cast<size_t>(id)].shape = {result.get_dim(), result.get_stride()};
     }
     ops::inputs(node.operation).clear();
     ops::outputs(node.operation).clear();
     return {};
   }
 
-  std::vector<TensorPtr> tensors(const std::vector<ir::TensorId>& ids) const {
+  /// Pointers that own nothing: counting references would cost more than what they are for.
+  std::vector<TensorPtr> tensors(const std::vector<ir::TensorId>& ids) {
     std::vector<TensorPtr> result;
+    result.reserve(ids.size());
     for (ir::TensorId id : ids)
-      result.push_back(id == ir::kNoTensor ? nullptr : tensors_[static_cast<size_t>(id)]);
+      result.emplace_back(std::shared_ptr<void>(),
+                          id == ir::kNoTensor ? nullptr : &tensors_[static_cast<size_t>(id)]);
     return result;
   }
 
   std::vector<const ir::Shape*> described_shapes(const std::vector<ir::TensorId>& ids) const {
     std::vector<const ir::Shape*> result;
+    result.reserve(ids.size());
     for (ir::TensorId id : ids)
       result.push_back(id == ir::kNoTensor ? nullptr : &described_.tensor(id).shape);
     return result;
@@ -109,7 +114,7 @@ class Inference {
 
   const ir::FrozenGraph& described_;
   ir::FrozenGraph& graph_;
-  std::vector<TensorPtr> tensors_;  ///< by TensorId
+  std::vector<Tensor_attributes> tensors_;  ///< by TensorId
 };
 
 }  // namespace
