@@ -184,7 +184,7 @@ void check(const Case& c) {
   const int64_t columns = is_transposed ? c.m : c.n;
   const bool is_for_kernels = is_transposed && adds ? is_row_bias : kernels_do(c.epilogue);
   EXPECT_EQ(cpu::KernelEpilogue::make(bound, kernels, columns).has_value(),
-            is_for_kernels && columns % kernels.narrow.nr == 0);
+            is_for_kernels && kernels.fits(columns));
 
   ValuesById inputs{{ta, a}, {tb, b}};
   if (adds) inputs[tbias] = bias;

@@ -132,7 +132,7 @@ void check_shape(const GemmKernels& gemm, const GemmShape& shape, DataType_t typ
       if (testing::Test::HasFatalFailure()) return;
     }
   }
-  for (int64_t n = 1; n <= 2 * gemm.nr; ++n) {  // every remainder of N
+  for (int64_t n = 1; n <= 2 * gemm.nr && shape.mr > 0; ++n) {  // every remainder of N
     const Matrix a(type, shape.mr, 5, 5, 1, random), b(type, 5, n, n + 2, 1, random);
     check(gemm, shape, a, b, false, tolerance_of(gemm, 5));
     if (testing::Test::HasFatalFailure()) return;
@@ -143,6 +143,7 @@ void check_all(const GemmKernels& gemm, DataType_t type) {
   if (!gemm) GTEST_SKIP() << "this level has no such kernel";
   check_shape(gemm, gemm, type);
   check_shape(gemm, gemm.narrow, type);
+  check_shape(gemm, gemm.narrowest, type);
 }
 
 void check_strides(const GemmKernels& gemm, DataType_t type) {
@@ -165,15 +166,22 @@ void check_strides(const GemmKernels& gemm, DataType_t type) {
   }
 }
 
-TEST_P(GemmTest, NarrowIsHalfAPanel) {
+TEST_P(GemmTest, ShapesForColumns) {
   for (const GemmKernels* gemm :
        {&table().gemm_float, &table().gemm_bfloat16, &table().gemm_int16, &table().gemm_double}) {
     if (!*gemm) continue;
     EXPECT_EQ(gemm->narrow.nr * 2, gemm->nr);
-    EXPECT_EQ(&gemm->shape_for(1), &gemm->narrow);
+    const int64_t quarter = gemm->narrowest.nr;
+    EXPECT_TRUE(quarter == 0 || quarter * 4 == gemm->nr);
+    EXPECT_EQ(&gemm->shape_for(1), quarter != 0 ? &gemm->narrowest : &gemm->narrow);
+    EXPECT_EQ(&gemm->shape_for(quarter + 1), &gemm->narrow);
     EXPECT_EQ(&gemm->shape_for(gemm->narrow.nr), &gemm->narrow);
     EXPECT_EQ(&gemm->shape_for(gemm->narrow.nr + 1), gemm);
     EXPECT_EQ(&gemm->shape_for(gemm->nr), gemm);
+    EXPECT_EQ(gemm->fits(gemm->nr + quarter), true);
+    EXPECT_EQ(gemm->fits(gemm->nr + gemm->narrow.nr), true);
+    EXPECT_EQ(gemm->fits(gemm->nr + gemm->narrow.nr + 1), false);
+    EXPECT_EQ(gemm->fits(gemm->nr - 1), false);
   }
 }
 
@@ -254,6 +262,7 @@ void check_batch(const GemmKernels& gemm, const GemmShape& shape) {
 TEST_P(GemmTest, Batch) {
   check_batch(table().gemm_float, table().gemm_float);
   check_batch(table().gemm_float, table().gemm_float.narrow);
+  check_batch(table().gemm_float, table().gemm_float.narrowest);
 }
 
 // A row's bits depend neither on how many rows or columns are computed with it nor on how K is
@@ -295,6 +304,8 @@ void check_splits(const GemmKernels& gemm, const GemmShape& shape) {
 TEST_P(GemmTest, SameBitsForEverySplit) {
   check_splits(table().gemm_float, table().gemm_float);
   check_splits(table().gemm_float, table().gemm_float.narrow);
+  if (table().gemm_float.narrowest.nr != 0)
+    check_splits(table().gemm_float, table().gemm_float.narrowest);
 }
 
 // Bias and clips come after all else, also after what C held; NaN passes through the clips.
@@ -358,6 +369,7 @@ TEST_P(GemmTest, Finish) {
     if (!*gemm || gemm->kernels == nullptr) continue;
     check_finish(*gemm, *gemm);
     check_finish(*gemm, gemm->narrow);
+    check_finish(*gemm, gemm->narrowest);
   }
 }
 

@@ -121,7 +121,7 @@ void BoundGemm::bind(std::shared_ptr<const GemmProgram> program, ir::ShapeTable 
 bool BoundGemm::reads_b_in_place() const {
   const GemmKernels& kernels = *base_->kernels;
   return b_.type() == kernels.a_type && kernels.k_per_step == 1 && !b_.has_prologue() &&
-         b_.extent_stride() == 1 && columns_ % kernels.narrow.nr == 0 &&
+         b_.extent_stride() == 1 && kernels.fits(columns_) &&
          batches_ * rows_ <= kernels.mr * b_.own_batches();
 }
 

@@ -82,7 +82,7 @@ constexpr auto kNegativeZeros = [] {
 
 std::optional<KernelEpilogue> KernelEpilogue::make(const BoundExpression& epilogue,
                                                    const GemmKernels& kernels, int64_t columns) {
-  if (!kernels.finishes || columns % kernels.narrow.nr != 0) return std::nullopt;
+  if (!kernels.finishes || !kernels.fits(columns)) return std::nullopt;
   const auto simple = find_simple_program(epilogue.compiled().program.view());
   if (!simple) return std::nullopt;
   const auto result = epilogue.matrix(simple->result);

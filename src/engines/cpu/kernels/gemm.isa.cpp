@@ -12,8 +12,10 @@ extern "C" {
 #if defined(__AVX512F__)
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_float[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_float_narrow[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512_float_narrowest[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_int16[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512_int16_narrow[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512_int16_narrowest[];
 #elif defined(__AVX2__)
 extern const warploom::cpu::GemmKernel warploom_gemm_avx2_float[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx2_float_narrow[];
@@ -167,16 +169,23 @@ GemmKernels float_gemm() {
       {kAssemblyRows, kVectors * kColumns, WARPLOOM_KERNELS(float, FloatStep)},
       {kNarrowAssemblyRows, kColumns, WARPLOOM_NARROW_KERNELS(float, FloatStep)}, 4,
       DataType_t::FLOAT);
+#if defined(__AVX512F__)
+  result.narrowest = {14, 8, warploom_gemm_avx512_float_narrowest};
+#endif
   result.finishes = true;
   return result;
 }
 
 GemmKernels int16_gemm() {
   constexpr int kColumns = kLanes<int32_t>;
-  return kernels_of<Int16Format>(
+  GemmKernels result = kernels_of<Int16Format>(
       {kAssemblyRows, kVectors * kColumns, WARPLOOM_KERNELS(int16, Int16Step)},
       {kNarrowAssemblyRows, kColumns, WARPLOOM_NARROW_KERNELS(int16, Int16Step)}, 4,
       DataType_t::NOT_SET);
+#if defined(__AVX512F__)
+  result.narrowest = {14, 8, warploom_gemm_avx512_int16_narrowest};
+#endif
+  return result;
 }
 
 GemmKernels double_gemm() {

@@ -9,7 +9,8 @@ One step is 4 bytes of A: a float, a pair of bfloat16 or a pair of int16. The ac
 tile live in registers, and each is one chain over K, so that no result depends on m.
 
 Wide kernels take all columns of a panel of B. Narrow ones take the first half, and up to twice the
-rows: fewer than eight chains would leave the multipliers waiting for each other.
+rows: fewer than eight chains would leave the multipliers waiting for each other. The narrowest ones
+of AVX-512 take a quarter, in half registers.
 """
 
 import sys
@@ -21,25 +22,25 @@ from dataclasses import dataclass
 LOWER, UPPER = 88, 92
 
 UNROLL = 4
-PANEL_VECTORS = 2  # registers of B in a step of a panel
 ROWS_PER_BASE = 5
 
 
 @dataclass
 class Level:
     name: str
-    register: str
-    bytes: int
+    panel_bytes: int  # of B, a step
     clear: str
-    shapes: dict  # name: (vectors of B a step, most rows)
+    shapes: dict  # name: (registers, their bytes, registers of B a step, most rows)
     formats: tuple
 
 
-AVX512_SHAPES = {"": (2, 14), "_narrow": (1, 14)}
+AVX2_SHAPES = {"": ("ymm", 32, 2, 6), "_narrow": ("ymm", 32, 1, 12)}
+AVX512_SHAPES = {"": ("zmm", 64, 2, 14), "_narrow": ("zmm", 64, 1, 14),
+                 "_narrowest": ("ymm", 32, 1, 14)}
 LEVELS = [
-    Level("avx2", "ymm", 32, "vxorps", {"": (2, 6), "_narrow": (1, 12)}, ("float", "int16")),
-    Level("avx512", "zmm", 64, "vpxord", AVX512_SHAPES, ("float", "int16")),
-    Level("avx512bf16", "zmm", 64, "vpxord", AVX512_SHAPES, ("bfloat16",)),
+    Level("avx2", 64, "vxorps", AVX2_SHAPES, ("float", "int16")),
+    Level("avx512", 128, "vpxord", AVX512_SHAPES, ("float", "int16")),
+    Level("avx512bf16", 128, "vpxord", AVX512_SHAPES, ("bfloat16",)),
 ]
 
 
@@ -49,19 +50,19 @@ class Kernel:
 
     def __init__(self, level, fmt, shape, m):
         self.level, self.fmt, self.m = level, fmt, m
-        self.vectors, self.most_rows = level.shapes[shape]
+        self.register, self.bytes, self.vectors, self.most_rows = level.shapes[shape]
         self.name = f"{table_name(level, fmt, shape)}_m{m}"
         self.bases = ["%rdi", "%rax", "%r10"][: (m + ROWS_PER_BASE - 1) // ROWS_PER_BASE]
         self.lines = []
 
     def c(self, row, i):
-        return f"%{self.level.register}{self.vectors * row + i}"
+        return f"%{self.register}{self.vectors * row + i}"
 
     def b(self, i):
-        return f"%{self.level.register}{self.vectors * self.most_rows + i}"
+        return f"%{self.register}{self.vectors * self.most_rows + i}"
 
     def a(self, row):  # two in turn: the next broadcast does not wait for the last product
-        return f"%{self.level.register}{self.vectors * (self.most_rows + 1) + row % 2}"
+        return f"%{self.register}{self.vectors * (self.most_rows + 1) + row % 2}"
 
     def emit(self, *lines):
         self.lines.extend("    " + line for line in lines)
@@ -79,7 +80,7 @@ class Kernel:
 
     def step(self, unroll):
         for i in range(self.vectors):
-            offset = (unroll * PANEL_VECTORS + i) * self.level.bytes
+            offset = unroll * self.level.panel_bytes + i * self.bytes
             self.emit(f"vmovups {offset}(%rdx),{self.b(i)}")
         for row in range(self.m):
             load = "vbroadcastss" if self.fmt == "float" else "vpbroadcastd"
@@ -102,12 +103,12 @@ class Kernel:
     def advance(self, steps):
         for base in self.bases:
             self.emit(f"add ${4 * steps},{base}")
-        self.emit(f"add ${steps * PANEL_VECTORS * self.level.bytes},%rdx")
+        self.emit(f"add ${steps * self.level.panel_bytes},%rdx")
 
     def for_each_c(self, move):
         for row in range(self.m):
             for i in range(self.vectors):
-                self.emit(move(f"{i * self.level.bytes or ''}(%rcx)", self.c(row, i)))
+                self.emit(move(f"{i * self.bytes or ''}(%rcx)", self.c(row, i)))
             if row < self.m - 1:
                 self.emit("add %r8,%rcx")
 
@@ -117,7 +118,7 @@ class Kernel:
         self.emit(f"mov {BIAS}(%r13),%rax", "test %rax,%rax")
         self.jump("z", "store")
         for i in range(self.vectors):
-            self.emit(f"vmovups {i * self.level.bytes or ''}(%rax),{self.b(i)}")
+            self.emit(f"vmovups {i * self.bytes or ''}(%rax),{self.b(i)}")
         self.emit(f"vbroadcastss {LOWER}(%r13),{lower}", f"vbroadcastss {UPPER}(%r13),{upper}")
         for row in range(self.m):
             for i in range(self.vectors):
@@ -138,7 +139,7 @@ class Kernel:
         self.emit(f"jmp .L{self.name}_start")
         self.label("clear")
         for i in range(self.vectors * self.m):
-            register = f"%{self.level.register}{i}"
+            register = f"%{self.register}{i}"
             self.emit(f"{self.level.clear} {register},{register},{register}")
         self.label("start")
         self.emit("test %rbx,%rbx")
@@ -193,7 +194,7 @@ def main(path):
     tables = ['.section .data.rel.ro,"aw"']
     for level in LEVELS:
         for fmt in level.formats:
-            for shape, (_, most_rows) in level.shapes.items():
+            for shape, (_, _, _, most_rows) in level.shapes.items():
                 name = table_name(level, fmt, shape)
                 tables += [f".globl {name}", f".hidden {name}", ".p2align 3", f"{name}:",
                            "    .quad 0"]

@@ -8,6 +8,7 @@
 extern "C" {
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16[];
 extern const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16_narrow[];
+extern const warploom::cpu::GemmKernel warploom_gemm_avx512bf16_bfloat16_narrowest[];
 }
 #else
 #define WARPLOOM_LEVELS(X) X(generic)
@@ -121,6 +122,7 @@ KernelTable avx512bf16_table() {
   table.gemm_bfloat16 = avx512::bfloat16_gemm();
   table.gemm_bfloat16.kernels = warploom_gemm_avx512bf16_bfloat16;
   table.gemm_bfloat16.narrow.kernels = warploom_gemm_avx512bf16_bfloat16_narrow;
+  table.gemm_bfloat16.narrowest = {14, 8, warploom_gemm_avx512bf16_bfloat16_narrowest};
   return table;
 }
 #endif

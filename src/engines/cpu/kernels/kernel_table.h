@@ -59,6 +59,7 @@ struct PackSource {
 struct GemmKernels
     : GemmShape {          // tiles as wide as a panel; mr == 0: this level has no such kernel
   GemmShape narrow;        ///< tiles half as wide: the first columns of a panel
+  GemmShape narrowest;     ///< a quarter as wide; nr == 0: there are none
   int32_t k_per_step = 1;  ///< elements of K in one step: 2 where pairs are multiplied
   int32_t a_bytes = 0;     ///< size of an element of packed A and B
   int32_t c_bytes = 0;     ///< size of an element of C (float, int32 or double)
@@ -80,7 +81,12 @@ struct GemmKernels
   int64_t step_bytes() const { return static_cast<int64_t>(nr) * k_per_step * a_bytes; }
   /// Kernels for the first `columns` of a panel.
   const GemmShape& shape_for(int64_t columns) const {
-    return columns <= narrow.nr ? narrow : *this;
+    return columns <= narrowest.nr ? narrowest : columns <= narrow.nr ? narrow : *this;
+  }
+  /// Whether kernels touch no more than these columns of B and C.
+  bool fits(int64_t columns) const {
+    const int64_t last = columns % nr;
+    return last == 0 || shape_for(last).nr == last;
   }
 };
 
