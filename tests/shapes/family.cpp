@@ -56,7 +56,8 @@ graph::Graph describe_family(const Family& family, const Shapes& shapes) {
 }
 
 FamilyRun run_family(const Family& family, const graph::Graph& graph, const Shapes& shapes,
-                     bool with_overrides, int misaligned_elements) {
+                     bool with_overrides, int misaligned_elements, handle_t handle) {
+  if (!handle) handle = cpu();
   const auto tensors = tensors_of(family, shapes);
   std::vector<TensorMemory> memory;
   memory.reserve(tensors.size());
@@ -79,9 +80,9 @@ FamilyRun run_family(const Family& family, const graph::Graph& graph, const Shap
                              : graph.get_workspace_size(bytes);
   if (run.error.is_bad()) return run;
   GuardedBuffer workspace(bytes, misaligned_elements);
-  run.error = with_overrides ? graph.execute(cpu(), pack, workspace.data(), bytes, uids,
+  run.error = with_overrides ? graph.execute(handle, pack, workspace.data(), bytes, uids,
                                              shapes.dims, shapes.strides)
-                             : graph.execute(cpu(), pack, workspace.data(), bytes);
+                             : graph.execute(handle, pack, workspace.data(), bytes);
   if (run.error.is_bad()) return run;
 
   if (!workspace.guards_are_intact()) run.mismatch = "written beside the workspace";

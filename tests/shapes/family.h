@@ -56,8 +56,8 @@ struct FamilyRun {
   std::vector<Values> outputs;
 };
 /// Executes on poisoned memory, misaligned by some elements, with the workspace of exactly the size
-/// asked for: with the shapes as overrides, or as those of the graph.
+/// asked for: with the shapes as overrides, or as those of the graph. On cpu() without a handle.
 FamilyRun run_family(const Family& family, const graph::Graph& graph, const Shapes& shapes,
-                     bool with_overrides, int misaligned_elements = 1);
+                     bool with_overrides, int misaligned_elements = 1, handle_t handle = nullptr);
 
 }  // namespace warploom::test
