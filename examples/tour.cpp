@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   tour::Tour tour(*handle, options);
   for (const auto section :
        {tour::show_environment, tour::convolve, tour::try_candidates, tour::multiply_matrices,
-        tour::attend, tour::change_shapes, tour::make_mistakes}) {
+        tour::attend, tour::keep_a_plan, tour::change_shapes, tour::make_mistakes}) {
     if (const auto error = section(tour); error.is_bad()) {
       tour.fail(fmt::format("{}: {}", warploom::to_string(error.code), error.err_msg));
     }

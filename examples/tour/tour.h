@@ -55,6 +55,7 @@ warploom::error_t convolve(Tour& tour);           // convolution.cpp
 warploom::error_t try_candidates(Tour& tour);     // candidates.cpp
 warploom::error_t multiply_matrices(Tour& tour);  // matmul.cpp
 warploom::error_t attend(Tour& tour);             // attention.cpp
+warploom::error_t keep_a_plan(Tour& tour);        // keeping.cpp
 warploom::error_t change_shapes(Tour& tour);      // shapes.cpp
 warploom::error_t make_mistakes(Tour& tour);      // mistakes.cpp
 

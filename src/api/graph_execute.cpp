@@ -61,6 +61,8 @@ struct Call {
   Resolve resolve;
   Workspace workspace;
 };
+template <class Resolve>
+Call(handle_t, Resolve, Workspace) -> Call<Resolve>;
 
 /// `verifies`: beside the oracle, which is built for it.
 template <class Resolve>

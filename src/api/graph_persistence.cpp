@@ -3,6 +3,7 @@
 
 #include "api/graph_state.h"
 #include "base/log.h"
+#include "graph/identity.h"
 #include "serialize/graph_json.h"
 
 namespace warploom::graph {
@@ -21,6 +22,11 @@ error_t Graph::from_json(const std::string& text) {
 
 error_t Graph::serialize(std::vector<uint8_t>& data) const {
   CHECK_WARPLOOM_ERROR(state().need_candidate("serialize", error_code_t::GRAPH_EXECUTION_FAILED));
+  // The tensors are the user's objects.
+  if (graph::identity(state().description) != state().identity)
+    return {error_code_t::INVALID_VALUE,
+            "serialize: the graph's tensors are not those that its plans were made for; build it "
+            "again"};
   const plan::PlanList& plans = *state().plans;
   serialize::PlanContainer container;
   container.graph_json = to_json();

@@ -30,7 +30,7 @@ template <class Attributes>
 concept Convolution = std::is_base_of_v<graph::ConvolutionFields, Attributes>;
 
 template <Convolution Attributes>
-constexpr ConvolutionParts kParts;
+constexpr ConvolutionParts kParts{};
 template <>
 inline constexpr ConvolutionParts kParts<graph::Conv_fprop_attributes>{
     .x = {false, graph::Conv_fprop_attributes::X},

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warploom/version.h>
 
+#include "base/byte_stream.h"
 #include "base/hash.h"
 
 namespace warploom::serialize {
 namespace {
+
+using Bytes = std::span<const std::byte>;
 
 // As that of PNG: no text, and broken by what takes it for text.
 constexpr std::array<uint8_t, 8> kMagic = {0x89, 'W', 'P', 'L', '\r', '\n', 0x1a, '\n'};
@@ -20,80 +22,31 @@ constexpr uint64_t kFormatVersion = 1;
 
 // The head, which is the same in every version of the format, and where the graph follows it. The
 // checksum comes first of all so that it can guard everything else, the version among it.
-constexpr size_t kChecksumAt = 8;
 constexpr size_t kGuardedFrom = 16;
-constexpr size_t kSizeAt = 16;
-constexpr size_t kVersionAt = 24;
-constexpr size_t kGraphChecksumAt = 32;
-constexpr size_t kGraphSizeAt = 40;
 constexpr size_t kHeadBytes = 48;
+struct Head {
+  uint64_t magic = 0, checksum = 0, size = 0, version = 0, graph_checksum = 0, graph_size = 0;
 
-uint64_t checksum(std::span<const uint8_t> data) {
-  return base::Hash()
-      .add(std::string_view(reinterpret_cast<const char*>(data.data()), data.size()))
-      .value();
+  explicit Head(base::ByteReader reader)
+      : magic(reader.number()),
+        checksum(reader.number()),
+        size(reader.number()),
+        version(reader.number()),
+        graph_checksum(reader.number()),
+        graph_size(reader.number()) {}
+};
+
+std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-uint64_t number_at(std::span<const uint8_t> data, size_t offset) {
-  uint64_t number = 0;
-  for (size_t byte = 0; byte < 8; ++byte) number |= uint64_t{data[offset + byte]} << (8 * byte);
-  return number;
-}
-
-void set_number_at(std::vector<uint8_t>& data, size_t offset, uint64_t number) {
-  for (size_t byte = 0; byte < 8; ++byte)
-    data[offset + byte] = static_cast<uint8_t>(number >> (8 * byte));
-}
-
-void append_number(std::vector<uint8_t>& data, uint64_t number) {
-  data.resize(data.size() + 8);
-  set_number_at(data, data.size() - 8, number);
-}
-
-template <class Bytes>
-void append(std::vector<uint8_t>& data, const Bytes& bytes) {
-  const auto* const first = reinterpret_cast<const uint8_t*>(bytes.data());
-  data.insert(data.end(), first, first + bytes.size());
-}
-
-template <class Bytes>
-void append_sized(std::vector<uint8_t>& data, const Bytes& bytes) {
-  append_number(data, bytes.size());
-  append(data, bytes);
+uint64_t checksum(Bytes bytes) {
+  return base::Hash().add(text_of(bytes)).value();
 }
 
 error_t refused(std::string_view message) {
   return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, fmt::format("Plan container: {}", message)};
 }
-
-/// Reads from the front of what is left; a length is checked before anything is made of it.
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> data) : left_(data) {}
-
-  bool number(uint64_t& number) {
-    if (left_.size() < 8) return false;
-    number = number_at(left_, 0);
-    left_ = left_.subspan(8);
-    return true;
-  }
-
-  /// A length, then as many bytes.
-  template <class Bytes>
-  bool sized(Bytes& bytes) {
-    uint64_t size = 0;
-    if (!number(size) || size > left_.size()) return false;
-    const auto* const first = reinterpret_cast<const typename Bytes::value_type*>(left_.data());
-    bytes.assign(first, first + size);
-    left_ = left_.subspan(size);
-    return true;
-  }
-
-  size_t left() const { return left_.size(); }
-
- private:
-  std::span<const uint8_t> left_;
-};
 
 error_t foreign(std::span<const uint8_t> data) {
   if (data.empty()) return refused("there are no data");
@@ -105,28 +58,29 @@ error_t foreign(std::span<const uint8_t> data) {
 }
 
 /// The graph is right behind the head, with a checksum of its own.
-void read_graph(std::span<const uint8_t> data, std::string& json) {
-  if (data.size() < kHeadBytes) return;
-  const uint64_t size = number_at(data, kGraphSizeAt);
-  if (size > data.size() - kHeadBytes) return;
-  const auto graph = data.subspan(kHeadBytes, size);
-  if (checksum(graph) != number_at(data, kGraphChecksumAt)) return;
-  json.assign(graph.begin(), graph.end());
+bool read_graph(Bytes data, const Head& head, std::string& json) {
+  if (data.size() < kHeadBytes || head.graph_size > data.size() - kHeadBytes) return false;
+  const Bytes graph = data.subspan(kHeadBytes, head.graph_size);
+  if (checksum(graph) != head.graph_checksum) return false;
+  json = text_of(graph);
+  return true;
 }
 
-bool read_plan(Reader reader, PlanContainer& container) {
-  uint64_t device_type = 0, count = 0;
-  if (!reader.sized(container.library_version) || !reader.number(device_type) ||
-      !reader.sized(container.architecture) || !reader.sized(container.plan_name) ||
-      !reader.number(count))
-    return false;
-  if (device_type > static_cast<uint64_t>(DeviceType::CUDA) || count > reader.left() / 8)
+bool read_plan(base::ByteReader reader, PlanContainer& container) {
+  container.library_version = reader.text();
+  const uint64_t device_type = reader.number();
+  container.architecture = reader.text();
+  container.plan_name = reader.text();
+  const uint64_t count = reader.number();
+  // The length of each is there at least.
+  if (device_type > static_cast<uint64_t>(DeviceType::CUDA) || count > reader.rest().size() / 8)
     return false;
   container.device_type = static_cast<DeviceType>(device_type);
-  container.payloads.resize(count);
-  for (auto& payload : container.payloads)
-    if (!reader.sized(payload)) return false;
-  return reader.left() == 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Bytes payload = reader.bytes();
+    container.payloads.emplace_back(payload.begin(), payload.end());
+  }
+  return reader.is_good() && reader.rest().empty();
 }
 
 std::string_view name_of(DeviceType type) {
@@ -136,54 +90,60 @@ std::string_view name_of(DeviceType type) {
 }  // namespace
 
 std::vector<uint8_t> write_plan_container(const PlanContainer& container) {
-  std::vector<uint8_t> data(kHeadBytes);
-  append(data, container.graph_json);
-  append_sized(data, container.library_version);
-  append_number(data, static_cast<uint64_t>(container.device_type));
-  append_sized(data, container.architecture);
-  append_sized(data, container.plan_name);
-  append_number(data, container.payloads.size());
-  for (const auto& payload : container.payloads) append_sized(data, payload);
+  base::ByteWriter plan;
+  plan.add(container.library_version)
+      .add(static_cast<uint64_t>(container.device_type))
+      .add(container.architecture)
+      .add(container.plan_name)
+      .add(uint64_t{container.payloads.size()});
+  for (const auto& payload : container.payloads) plan.add(payload);
+  const std::vector<std::byte> tail = plan.take();
+  const Bytes graph = std::as_bytes(std::span(container.graph_json));
 
-  std::ranges::copy(kMagic, data.begin());
-  const size_t graph_size = container.graph_json.size();
-  set_number_at(data, kSizeAt, data.size());
-  set_number_at(data, kVersionAt, kFormatVersion);
-  set_number_at(data, kGraphSizeAt, graph_size);
-  set_number_at(data, kGraphChecksumAt, checksum(std::span(data).subspan(kHeadBytes, graph_size)));
-  set_number_at(data, kChecksumAt, checksum(std::span(data).subspan(kGuardedFrom)));
+  std::vector<std::byte> guarded = base::ByteWriter()
+                                       .add(uint64_t{kHeadBytes + graph.size() + tail.size()})
+                                       .add(kFormatVersion)
+                                       .add(checksum(graph))
+                                       .add(uint64_t{graph.size()})
+                                       .take();
+  guarded.insert(guarded.end(), graph.begin(), graph.end());
+  guarded.insert(guarded.end(), tail.begin(), tail.end());
+
+  const std::vector<std::byte> sum = base::ByteWriter().add(checksum(guarded)).take();
+  std::vector<uint8_t> data(kMagic.begin(), kMagic.end());
+  for (Bytes part : {Bytes(sum), Bytes(guarded)}) {
+    const auto* const first = reinterpret_cast<const uint8_t*>(part.data());
+    data.insert(data.end(), first, first + part.size());
+  }
   return data;
 }
 
 error_t read_plan_container(std::span<const uint8_t> data, PlanContainer& container) {
   container = {};
   const size_t compared = std::min(data.size(), kMagic.size());
-  if (data.empty() || !std::equal(kMagic.begin(), kMagic.begin() + compared, data.begin()))
+  if (data.empty() || !std::ranges::equal(data.first(compared), std::span(kMagic).first(compared)))
     return foreign(data);
-  read_graph(data, container.graph_json);
+  const Bytes bytes = std::as_bytes(data);
+  const Head head{base::ByteReader(bytes)};
+  const bool has_graph = read_graph(bytes, head, container.graph_json);
   if (data.size() < kHeadBytes)
     return refused(
         fmt::format("is cut off: found {} bytes, its head alone has {}", data.size(), kHeadBytes));
-  const uint64_t size = number_at(data, kSizeAt);
-  if (data.size() < size)
+  if (data.size() < head.size)
+    return refused(fmt::format("is cut off or damaged: found {} bytes, its head says {}",
+                               data.size(), head.size));
+  if (data.size() > head.size)
     return refused(
-        fmt::format("is cut off or damaged: found {} bytes, its head says {}", data.size(), size));
-  if (data.size() > size)
-    return refused(
-        fmt::format("is damaged, or something follows it: found {} bytes, its head "
-                    "says {}",
-                    data.size(), size));
-  if (checksum(data.subspan(kGuardedFrom)) != number_at(data, kChecksumAt))
+        fmt::format("is damaged, or something follows it: found {} bytes, its head says {}",
+                    data.size(), head.size));
+  if (checksum(bytes.subspan(kGuardedFrom)) != head.checksum)
     return refused("is damaged: its checksum is another than that of its bytes");
-  const uint64_t version = number_at(data, kVersionAt);
-  if (version != kFormatVersion)
+  if (head.version != kFormatVersion)
     return refused(
-        fmt::format("found version {} of the format, accepted {}", version, kFormatVersion));
+        fmt::format("found version {} of the format, accepted {}", head.version, kFormatVersion));
   PlanContainer read;
   read.graph_json = container.graph_json;
-  const uint64_t graph_size = number_at(data, kGraphSizeAt);
-  if (graph_size > data.size() - kHeadBytes || read.graph_json.size() != graph_size ||
-      !read_plan(Reader(data.subspan(kHeadBytes + graph_size)), read))
+  if (!has_graph || !read_plan(base::ByteReader(bytes.subspan(kHeadBytes + head.graph_size)), read))
     return refused("its parts do not fit together");
   container = std::move(read);
   return {};

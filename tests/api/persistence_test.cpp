@@ -178,6 +178,45 @@ TEST(Persistence, ShortenedNamesComeBack) {
     EXPECT_EQ(difference_after_reload(graph, i, inputs, {y->get_uid()}), "") << i;
 }
 
+TEST(Persistence, PlansOfACacheAndForOtherShapesComeBack) {
+  for (const bool has_cache : {false, true}) {
+    Convolution described;
+    described.graph.set_override_shape_enabled(!has_cache).set_dynamic_shape_enabled(has_cache);
+    const auto cache = std::make_shared<KernelCache>();
+    if (has_cache) {
+      Convolution first;
+      first.graph.set_dynamic_shape_enabled(true).set_kernel_cache(cache);
+      ASSERT_TRUE(first.graph.build(cpu(), {HeurMode_t::A}).is_good());
+      described.graph.set_kernel_cache(cache);
+    }
+    ASSERT_TRUE(described.graph.build(cpu(), {HeurMode_t::A}).is_good());
+    EXPECT_EQ(
+        difference_after_reload(described.graph, 0, described.inputs(), {described.y->get_uid()}),
+        "");
+    if (has_cache) continue;
+    graph::Graph loaded;
+    ASSERT_TRUE(loaded.deserialize(cpu(), serialized(described.graph)).is_good());
+    int64_t before = 0, after = 0;
+    const std::vector<int64_t> uids{described.x->get_uid(), described.y->get_uid()};
+    const std::vector<std::vector<int64_t>> dims{{2, 8, 5, 6}, {2, 5, 5, 6}},
+        strides{{240, 1, 48, 8}, {150, 1, 30, 5}};
+    const auto error = loaded.get_workspace_size(after, uids, dims, strides);
+    ASSERT_TRUE(error.is_good()) << error;
+    ASSERT_TRUE(described.graph.get_workspace_size(before, uids, dims, strides).is_good());
+    EXPECT_EQ(after, before);
+  }
+}
+
+TEST(Persistence, AGraphThatWasChangedIsNotTheOneThatWasBuilt) {
+  Convolution described;
+  ASSERT_TRUE(described.graph.build(cpu(), {HeurMode_t::A}).is_good());
+  described.w->set_stride({72, 9, 3, 1});
+  Bytes data;
+  EXPECT_EQ(described.graph.serialize(data).code, Code::INVALID_VALUE);
+  ASSERT_TRUE(described.graph.build(cpu(), {HeurMode_t::A}).is_good());
+  EXPECT_TRUE(described.graph.serialize(data).is_good());
+}
+
 TEST(Persistence, WithoutACandidateThereIsNothingToSerialize) {
   Convolution described;
   Bytes data{1, 2, 3};

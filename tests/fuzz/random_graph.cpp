@@ -19,7 +19,8 @@ int64_t volume(const std::vector<int64_t>& dims) {
 
 }  // namespace
 
-RandomGraph::RandomGraph(uint32_t seed) : draw_(seed) {
+RandomGraph::RandomGraph(uint32_t seed, Operations operations)
+    : draw_(seed), operations_(operations) {
   constexpr DataType_t kStored[] = {DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF,
                                     DataType_t::BFLOAT16};
   const DataType_t stored = draw_.from(kStored);
@@ -51,6 +52,13 @@ RandomGraph::Operand RandomGraph::add_input(const Dims& dims) {
 }
 
 RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
+  if (operations_ == Operations::kAll && draw_.one_in(2)) {
+    const int64_t kind = x.dims.size() == 4 ? draw_.below(6) : 3;
+    return kind == 0   ? attention(x)
+           : kind == 1 ? image_gradient(x)
+           : kind == 2 ? filter_gradient(x)
+                       : any_pointwise(x);
+  }
   switch (draw_.below(10)) {
     case 0:
     case 1:
@@ -70,6 +78,73 @@ RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
     default:
       return transpose(x);
   }
+}
+
+RandomGraph::Operand RandomGraph::any_pointwise(const Operand& x) {
+  constexpr struct {
+    PointwiseMode_t mode;
+    int operands;
+  } kModes[] = {
+#define WARPLOOM_POINTWISE(mode, operands, ...) {PointwiseMode_t::mode, operands},
+#include "ops/pointwise.def"
+#undef WARPLOOM_POINTWISE
+  };
+  const auto& [mode, operands] = draw_.from(kModes);
+  description += std::string(to_string(mode)) + " ";
+  graph::Pointwise_attributes attributes;
+  attributes.set_mode(mode);
+  if (mode == PointwiseMode_t::GEN_INDEX)
+    attributes.set_axis(draw_.below(static_cast<int64_t>(x.dims.size())));
+  if (draw_.one_in(4)) attributes.set_relu_lower_clip(0.1f).set_swish_beta(1.3f);
+  const auto other = [&] {
+    return draw_.one_in(3) ? graph.tensor(static_cast<float>(draw_.below(9) - 4) / 3)
+                           : add_input(x.dims).tensor;
+  };
+  auto y = operands == 1   ? graph.pointwise(x.tensor, attributes)
+           : operands == 2 ? graph.pointwise(x.tensor, other(), attributes)
+                           : graph.pointwise(x.tensor, other(), other(), attributes);
+  return {y, x.dims, 2};
+}
+
+RandomGraph::Operand RandomGraph::attention(const Operand& x) {
+  description += "attention ";
+  const Dims key_dims{x.dims[0], x.dims[1], draw_.from(kExtents), x.dims[3]};
+  const Operand k = add_input(key_dims), v = add_input(key_dims);
+  graph::SDPA_attributes attributes;
+  attributes.set_attn_scale(0.3f).set_generate_stats(draw_.one_in(3));
+  if (draw_.one_in(2)) attributes.set_causal_mask(true);
+  const auto [o, stats] = graph.sdpa(x.tensor, k.tensor, v.tensor, attributes);
+  if (stats) {
+    const Dims dims{x.dims[0], x.dims[1], x.dims[2], 1};
+    stats->set_output(true).set_dim(dims).set_stride(strides(dims));
+    stats->set_data_type(DataType_t::FLOAT);
+    outputs.push_back({stats, 2});
+  }
+  o->set_dim(x.dims).set_stride(strides_of_layout("row_major", x.dims));
+  return {o, x.dims, 2};
+}
+
+RandomGraph::Operand RandomGraph::image_gradient(const Operand& dy) {
+  description += "image_gradient ";
+  const Operand w = add_input({dy.dims[1], draw_.from(kExtents), 3, 3});
+  auto dx = graph.conv_dgrad(
+      dy.tensor, w.tensor,
+      graph::Conv_dgrad_attributes().set_padding({1, 1}).set_stride({2, 1}).set_dilation({1, 1}));
+  const Dims dims{dy.dims[0], w.dims[1], 2 * dy.dims[2] - draw_.below(2), dy.dims[3]};
+  dx->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
+  return {dx, dims, 2};
+}
+
+RandomGraph::Operand RandomGraph::filter_gradient(const Operand& dy) {
+  description += "filter_gradient ";
+  const Operand x =
+      add_input({dy.dims[0], draw_.from(kExtents), dy.dims[2] + 1, 2 * dy.dims[3] + 1});
+  auto dw = graph.conv_wgrad(
+      dy.tensor, x.tensor,
+      graph::Conv_wgrad_attributes().set_padding({0, 0}).set_stride({1, 2}).set_dilation({1, 1}));
+  const Dims dims{dy.dims[1], x.dims[1], 2, 2};
+  dw->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
+  return {dw, dims, 2};
 }
 
 RandomGraph::Operand RandomGraph::unary(const Operand& x) {

@@ -12,7 +12,11 @@ namespace warploom::test {
 
 class RandomGraph {
  public:
-  explicit RandomGraph(uint32_t seed);
+  enum class Operations {
+    kContinuous,  ///< those whose results follow their operands: no comparisons, no quotients
+    kAll,         ///< all there are; bounds are not kept
+  };
+  explicit RandomGraph(uint32_t seed, Operations operations = Operations::kContinuous);
 
   struct Output {
     graph::TensorPtr tensor;
@@ -36,6 +40,10 @@ class RandomGraph {
 
   Operand add_input(const Dims& dims);
   Operand add_step(const Operand& x);
+  Operand any_pointwise(const Operand& x);
+  Operand attention(const Operand& x);
+  Operand image_gradient(const Operand& dy);
+  Operand filter_gradient(const Operand& dy);
   Operand unary(const Operand& x);
   Operand binary(const Operand& x);
   Operand matmul(const Operand& x);
@@ -48,6 +56,7 @@ class RandomGraph {
   void keep(const Operand& result);
 
   Draw draw_;
+  Operations operations_;
 };
 
 }  // namespace warploom::test

@@ -41,8 +41,8 @@ def test_the_tour_agrees_with_itself(tour, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     found = json.loads((tmp_path / "tour.json").read_text())
     assert found["passed"] and found["is_quick"]
-    assert [section["number"] for section in found["sections"]] == [0, 1, 2, 3, 4, 6, 7]
-    machine, convolution, candidates, matmul, attention, shapes, mistakes = found["sections"]
+    assert [section["number"] for section in found["sections"]] == list(range(8))
+    machine, convolution, candidates, matmul, attention, keeping, shapes, mistakes = found["sections"]
     assert {"device", "threads", "warploom"} <= machine["facts"].keys()
     for section in (convolution, matmul, attention, shapes):
         for check in section["checks"]:
@@ -55,6 +55,9 @@ def test_the_tour_agrees_with_itself(tour, tmp_path):
     assert sum(candidate["is_first_choice"] for candidate in candidates["candidates"]) == 1
     times = [candidate["seconds"] for candidate in candidates["candidates"]]
     assert times == sorted(times)
+    assert [check["error"] for check in keeping["checks"]][0] == 0
+    assert keeping["mistakes"][0]["code"] == "UNSUPPORTED_GRAPH_FORMAT"
+    assert "loaded in" in keeping["conclusion"]
     assert len(mistakes["mistakes"]) == 3
     for mistake in mistakes["mistakes"]:
         assert mistake["was_caught"] and mistake["code"] in result.stdout

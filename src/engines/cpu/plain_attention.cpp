@@ -11,7 +11,7 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr TileShape kTile{1, 256};
+constexpr TileShape kValueTile{1, 256};
 constexpr int64_t kRowsPerTask = 16;
 
 struct PlainAttentionProgram {
@@ -157,8 +157,8 @@ class BoundPlainAttention final : public CpuBoundKernel {
   void store_output(int64_t row, int64_t task, const RunContext& context,
                     const double* output) const {
     const DataType_t type = compute_type(program_->epilogue.program.compute());
-    for (int64_t column = 0; column < problem_.value_size; column += kTile.columns) {
-      const int64_t columns = std::min<int64_t>(kTile.columns, problem_.value_size - column);
+    for (int64_t column = 0; column < problem_.value_size; column += kValueTile.columns) {
+      const int64_t columns = std::min<int64_t>(kValueTile.columns, problem_.value_size - column);
       context.kernels->convert(output + column, DataType_t::DOUBLE, 1, epilogue_.anchor(context),
                                type, 1, columns);
       epilogue_.run_tile(context, {row, 1, column, columns}, {task, 0});
@@ -183,7 +183,7 @@ std::unique_ptr<const CpuKernel> make_plain_attention_kernel(const fusion::Fusio
   program->group = group;
   program->machine = machine;
   program->prologues = stored_prologues(group);
-  program->epilogue = compile_expression(group, group.epilogue, {.shape = kTile});
+  program->epilogue = compile_expression(group, group.epilogue, {.shape = kValueTile});
   return std::make_unique<SharedProgramKernel<PlainAttentionProgram, BoundPlainAttention>>(
       std::move(program));
 }

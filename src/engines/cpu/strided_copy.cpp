@@ -10,7 +10,7 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kBlock = 16;  // of transposed elements: a cache line of floats
+constexpr int64_t kTransposedBlock = 16;  // of transposed elements: a cache line of floats
 constexpr int64_t kTaskElements = 32768;
 
 template <class Element>
@@ -27,10 +27,10 @@ void copy_blocked(const std::byte* source, std::byte* target, const CopyAxis& ro
                   const CopyAxis& column, int64_t begin, int64_t end) {
   auto* from = reinterpret_cast<const Element*>(source);
   auto* to = reinterpret_cast<Element*>(target);
-  for (int64_t r0 = begin; r0 < end; r0 += kBlock) {
-    const int64_t r1 = std::min(r0 + kBlock, end);
-    for (int64_t c0 = 0; c0 < column.extent; c0 += kBlock) {
-      const int64_t c1 = std::min(c0 + kBlock, column.extent);
+  for (int64_t r0 = begin; r0 < end; r0 += kTransposedBlock) {
+    const int64_t r1 = std::min(r0 + kTransposedBlock, end);
+    for (int64_t c0 = 0; c0 < column.extent; c0 += kTransposedBlock) {
+      const int64_t c1 = std::min(c0 + kTransposedBlock, column.extent);
       for (int64_t r = r0; r < r1; ++r) {
         const Element* in = from + r * row.source_stride;
         Element* out = to + r * row.target_stride;

@@ -105,7 +105,7 @@ ops::ReferenceTensor Program::resolve(const Location& location, std::span<void* 
       if (!pointers.empty()) data = pointers[position];
       break;
     case Location::Kind::kWorkspace:
-      data = workspace + position;
+      if (workspace) data = workspace + position;
       break;
     case Location::Kind::kConstant:
       data = const_cast<std::byte*>(constants_[position].data());
