@@ -40,6 +40,7 @@ demo: setup $(BUILD)/build.ninja
 
 sanitizer-smoke: setup
 	@scripts/sanitize.sh build asan-ubsan smoke
+	@scripts/sanitize.sh build asan-ubsan fuzzers
 	@scripts/sanitize.sh build tsan smoke
 
 # Last, so that what ctest counted is the last thing to be read.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sanitize.sh build|run <preset> <test folder, or all>
+# sanitize.sh build|run <preset> <test folder, fuzzers (asan-ubsan has them), or all>
 # Builds or runs tests of the tree of one sanitizer preset (asan, ubsan, asan-ubsan, tsan).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,8 +14,10 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=second_deadlock_stack=1
 
-target=all
-[[ $tests == all ]] || target=test_$tests
+case $tests in
+  all | fuzzers) target=$tests ;;
+  *) target=test_$tests ;;
+esac
 
 build() {
   [[ -f $tree/build.ninja ]] || cmake --preset "$preset" >/dev/null
@@ -31,6 +33,8 @@ case $action in
     build >"$tree/build.log" 2>&1 || { cat "$tree/build.log"; exit 1; }
     if [[ $tests == all ]]; then
       ctest --test-dir "$tree" -L "unit|long" -j "$jobs" --output-on-failure --no-label-summary
+    elif [[ $tests == fuzzers ]]; then
+      scripts/fuzz.py run --executions 3000 --jobs 1
     else
       "$tree/tests/test_$tests" --gtest_brief=1
     fi

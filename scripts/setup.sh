@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(g++ cmake ninja-build ccache clang-format python3
+packages=(g++ cmake ninja-build ccache clang libclang-rt-dev clang-format python3
           libfmt-dev nlohmann-json3-dev libcli11-dev libgtest-dev libdnnl-dev)
 
 missing_packages() {

@@ -64,8 +64,8 @@ std::vector<int64_t> packed_strides(const std::vector<int64_t>& dims, bool fortr
 /// Reads a file piece by piece and never past its end.
 class NpyReader {
  public:
-  NpyReader(const std::filesystem::path& path, std::uintmax_t size)
-      : path_(path), stream_(path, std::ios::binary), left_(size) {}
+  NpyReader(std::istream& stream, std::uintmax_t size, const std::string& name)
+      : stream_(stream), left_(size), name_(name) {}
 
   Result<NpyArray> read() {
     Result<NpyHeader> header = read_header();
@@ -104,7 +104,7 @@ class NpyReader {
 
  private:
   error_t failure(const std::string& what) const {
-    return {error_code_t::INVALID_VALUE, fmt::format("{}: {}", path_.string(), what)};
+    return {error_code_t::INVALID_VALUE, fmt::format("{}: {}", name_, what)};
   }
 
   bool take(void* to, std::uintmax_t bytes) {
@@ -142,9 +142,9 @@ class NpyReader {
     return header;
   }
 
-  const std::filesystem::path& path_;
-  std::ifstream stream_;
+  std::istream& stream_;
   std::uintmax_t left_;
+  const std::string& name_;
 };
 
 }  // namespace
@@ -152,7 +152,12 @@ class NpyReader {
 Result<NpyArray> read_npy(const std::filesystem::path& path) {
   Result<std::uintmax_t> size = size_of_file(path);
   if (size.is_bad()) return size.error();
-  return NpyReader(path, size.value()).read();
+  std::ifstream stream(path, std::ios::binary);
+  return read_npy(stream, size.value(), path.string());
+}
+
+Result<NpyArray> read_npy(std::istream& stream, std::uintmax_t size, const std::string& name) {
+  return NpyReader(stream, size, name).read();
 }
 
 error_t write_npy(const std::filesystem::path& path, const NpyArray& array) {

@@ -2,7 +2,9 @@
 /// NumPy's .npy files, format versions 1.0 to 3.0.
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct NpyArray {
 
 /// INVALID_VALUE, with the file's name and what was wrong, for anything that is not such a file.
 Result<NpyArray> read_npy(const std::filesystem::path& path);
+/// The same for a stream of `size` bytes; `name` is for messages.
+Result<NpyArray> read_npy(std::istream& stream, std::uintmax_t size, const std::string& name);
 
 /// The elements in row-major order of `dims`, whatever `strides` says of them.
 error_t write_npy(const std::filesystem::path& path, const NpyArray& array);

@@ -18,7 +18,7 @@ error_t keep_a_plan(Tour& tour) {
   tour.begin(5, "A plan that is kept");
   tour.say(
       "Graph::serialize puts a graph, its plan's name and what the plan's kernels need into bytes; "
-      "Graph::deserialize brings it back in another process, without looking for a plan again. "
+      "Graph::deserialize brings it back in another process: nothing is chosen or compiled again. "
       "Damage, another version and another device are noticed, and said.");
   warploom::handle_t handle = &tour.handle();
   Layer layer{1, 64, tour.is_quick() ? 14 : 56, 56, 128, {}, {}, {}};
