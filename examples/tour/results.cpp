@@ -64,6 +64,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Section& section) {
   Json json{{"number", section.number}, {"title", section.title}, {"passed", passed(section)}};
   if (!section.failure.empty()) json["failure"] = section.failure;
+  if (!section.conclusion.empty()) json["conclusion"] = section.conclusion;
   for (const auto& [name, value] : section.facts) json["facts"][name] = value;
   for (const Check& check : section.checks) {
     json["checks"].push_back(Json{{"what", check.what},
