@@ -13,6 +13,7 @@ enum class AnchorKind {
   kContraction,  ///< matmul or convolution
   kAttention,
   kReduction,
+  kNorm,      ///< normalizations and their gradients, softmax: rows with statistics of their own
   kMovement,  ///< reshape, transpose, slice
 };
 

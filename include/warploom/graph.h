@@ -117,6 +117,47 @@ class WARPLOOM_EXPORT Graph {
   TensorPtr reshape(TensorPtr x, Reshape_attributes attributes);
   TensorPtr transpose(TensorPtr x, Transpose_attributes attributes);
   TensorPtr slice(TensorPtr x, Slice_attributes attributes);
+  TensorPtr softmax(TensorPtr p, Softmax_attributes attributes);
+  /// {Y, MEAN, INV_VARIANCE}; the statistics are null in phase INFERENCE.
+  std::array<TensorPtr, 3> layernorm(TensorPtr x, TensorPtr scale, TensorPtr bias,
+                                     Layernorm_attributes attributes);
+  std::array<TensorPtr, 3> adalayernorm(TensorPtr x, TensorPtr scale, TensorPtr bias,
+                                        AdaLayernorm_attributes attributes);
+  std::array<TensorPtr, 3> instancenorm(TensorPtr x, TensorPtr scale, TensorPtr bias,
+                                        Instancenorm_attributes attributes);
+  /// {Y, INV_VARIANCE}
+  std::array<TensorPtr, 2> rmsnorm(TensorPtr x, TensorPtr scale, Rmsnorm_attributes attributes);
+  /// {DX, DSCALE, DBIAS}
+  std::array<TensorPtr, 3> layernorm_backward(TensorPtr dy, TensorPtr x, TensorPtr scale,
+                                              Layernorm_backward_attributes attributes);
+  std::array<TensorPtr, 3> adalayernorm_backward(TensorPtr dy, TensorPtr x, TensorPtr scale,
+                                                 AdaLayernorm_backward_attributes attributes);
+  std::array<TensorPtr, 3> instancenorm_backward(TensorPtr dy, TensorPtr x, TensorPtr scale,
+                                                 Instancenorm_backward_attributes attributes);
+  /// DBIAS is null unless has_dbias(true).
+  std::array<TensorPtr, 3> rmsnorm_backward(TensorPtr dy, TensorPtr x, TensorPtr scale,
+                                            TensorPtr inv_variance,
+                                            Rmsnorm_backward_attributes attributes);
+  /// {Y, MEAN, INV_VARIANCE, NEXT_RUNNING_MEAN, NEXT_RUNNING_VAR}; the last two are null unless the
+  /// previous ones are given.
+  std::array<TensorPtr, 5> batchnorm(TensorPtr x, TensorPtr scale, TensorPtr bias,
+                                     Batchnorm_attributes attributes);
+  TensorPtr batchnorm_inference(TensorPtr x, TensorPtr mean, TensorPtr inv_variance,
+                                TensorPtr scale, TensorPtr bias,
+                                Batchnorm_inference_attributes attributes);
+  std::array<TensorPtr, 3> batchnorm_backward(TensorPtr dy, TensorPtr x, TensorPtr scale,
+                                              Batchnorm_backward_attributes attributes);
+  /// {DSCALE, DBIAS, EQ_SCALE_DY, EQ_SCALE_X, EQ_BIAS}
+  std::array<TensorPtr, 5> dbn_weight(TensorPtr dy, TensorPtr x, TensorPtr mean,
+                                      TensorPtr inv_variance, TensorPtr scale,
+                                      DBN_weight_attributes attributes);
+  /// {SUM, SQ_SUM}
+  std::array<TensorPtr, 2> genstats(TensorPtr x, Genstats_attributes attributes);
+  /// {EQ_SCALE, EQ_BIAS, MEAN, INV_VARIANCE, NEXT_RUNNING_MEAN, NEXT_RUNNING_VAR}; the last two as
+  /// of batchnorm.
+  std::array<TensorPtr, 6> bn_finalize(TensorPtr sum, TensorPtr sq_sum, TensorPtr scale,
+                                       TensorPtr bias, TensorPtr epsilon, TensorPtr accum_count,
+                                       BN_finalize_attributes attributes);
   /// {O, Stats}; Stats is null unless set_generate_stats(true).
   std::array<TensorPtr, 2> sdpa(TensorPtr q, TensorPtr k, TensorPtr v, SDPA_attributes attributes);
   std::array<TensorPtr, 2> scaled_dot_product_flash_attention(TensorPtr q, TensorPtr k, TensorPtr v,

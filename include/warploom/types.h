@@ -30,6 +30,7 @@ namespace warploom {
 #define WARPLOOM_REDUCTION_MODES(X)                                                              \
   X(NOT_SET) X(ADD) X(MUL) X(MIN) X(MAX) X(AMAX) X(AVG) X(NORM1) X(NORM2) X(MUL_NO_ZEROS)
 #define WARPLOOM_CONVOLUTION_MODES(X) X(NOT_SET) X(CONVOLUTION) X(CROSS_CORRELATION)
+#define WARPLOOM_NORM_FWD_PHASES(X) X(NOT_SET) X(INFERENCE) X(TRAINING)
 #define WARPLOOM_RESHAPE_MODES(X) X(NOT_SET) X(VIEW_ONLY) X(LOGICAL)
 #define WARPLOOM_DIAGONAL_ALIGNMENTS(X) X(TOP_LEFT) X(BOTTOM_RIGHT)
 #define WARPLOOM_ATTENTION_IMPLEMENTATIONS(X) X(AUTO) X(COMPOSITE) X(UNIFIED)
@@ -57,6 +58,7 @@ namespace warploom {
   E(PointwiseMode_t, WARPLOOM_POINTWISE_MODES)                   \
   E(ReductionMode_t, WARPLOOM_REDUCTION_MODES)                   \
   E(ConvolutionMode_t, WARPLOOM_CONVOLUTION_MODES)               \
+  E(NormFwdPhase_t, WARPLOOM_NORM_FWD_PHASES)                     \
   E(ReshapeMode_t, WARPLOOM_RESHAPE_MODES)                       \
   E(DiagonalAlignment_t, WARPLOOM_DIAGONAL_ALIGNMENTS)           \
   E(AttentionImplementation_t, WARPLOOM_ATTENTION_IMPLEMENTATIONS) \

@@ -120,6 +120,8 @@ std::string kind_text(const fusion::FusionGroup& group) {
       return "attention";
     case fusion::AnchorKind::kReduction:
       return "reduction";
+    case fusion::AnchorKind::kNorm:
+      return "normalization";
     case fusion::AnchorKind::kMovement:
       return "movement";
   }

@@ -146,10 +146,10 @@ TensorPtr Graph::slice(TensorPtr x, Slice_attributes attributes) {
 
 std::array<TensorPtr, 2> Graph::sdpa(TensorPtr q, TensorPtr k, TensorPtr v,
                                      SDPA_attributes attributes) {
-  const bool has_stats = attributes.get_generate_stats().value_or(false);
-  const Operation& node =
-      state().add_node(std::move(attributes), {q, k, v},
-                       has_stats ? std::optional<size_t>(SDPA_attributes::Stats) : std::nullopt);
+  std::vector<size_t> optional_outputs;
+  if (attributes.get_generate_stats().value_or(false))
+    optional_outputs.push_back(SDPA_attributes::Stats);
+  const Operation& node = state().add_node(std::move(attributes), {q, k, v}, optional_outputs);
   return {result(node, SDPA_attributes::O), result(node, SDPA_attributes::Stats)};
 }
 

@@ -29,9 +29,9 @@ error_t call_first(const char* method, error_code_t code, const char* needed) {
 }  // namespace
 
 Operation& Graph::State::add_node(Operation operation, std::initializer_list<TensorPtr> inputs,
-                                  std::optional<size_t> optional_output) {
+                                  const std::vector<size_t>& optional_outputs) {
   forget_plans();
-  return graph::add_node(description, std::move(operation), inputs, optional_output);
+  return graph::add_node(description, std::move(operation), inputs, optional_outputs);
 }
 
 error_t Graph::State::need_frozen(const char* method, error_code_t code) const {

@@ -33,7 +33,7 @@ struct Graph::State {
   }
   /// See graph::add_node(). Plans of what was described before are dropped.
   Operation& add_node(Operation operation, std::initializer_list<TensorPtr> inputs,
-                      std::optional<size_t> optional_output = std::nullopt);
+                      const std::vector<size_t>& optional_outputs = {});
 
   /// An error of this code that names the call which must come first, unless it did.
   error_t need_frozen(const char* method, error_code_t code) const;

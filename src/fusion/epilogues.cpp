@@ -1,15 +1,18 @@
-// Before every other join: what follows a contraction or attention belongs to it first, since that
-// saves writing the anchor's result and reading it back.
+// Before every other join: what follows a contraction, attention or normalization belongs to it
+// first, since that saves writing the anchor's result and reading it back.
 #include "fusion/joining.h"
 #include "fusion/passes.h"
 #include "fusion/reasons.h"
+#include "ops/norm_axes.h"
 
 namespace warploom::fusion {
 
 namespace {
 
-bool takes_epilogue(const GroupDraft& group) {
-  return group.kind == AnchorKind::kContraction || group.kind == AnchorKind::kAttention;
+bool takes_epilogue(const Grouping& grouping, const GroupDraft& group) {
+  return group.kind == AnchorKind::kContraction || group.kind == AnchorKind::kAttention ||
+         (group.kind == AnchorKind::kNorm &&
+          ops::is_forward_normalization(grouping.node(group.anchor).operation));
 }
 
 }  // namespace
@@ -22,7 +25,7 @@ void grow_epilogues(Grouping& grouping) {
     StepId best = kNoId;
     GroupId host = kNoId;
     for (StepId producer : grouping.step(id).producers) {
-      if (producer == kNoId || !takes_epilogue(grouping.group_of(producer))) continue;
+      if (producer == kNoId || !takes_epilogue(grouping, grouping.group_of(producer))) continue;
       const ir::NodeId from = grouping.step(producer).node, to = grouping.step(id).node;
       const GroupId candidate = grouping.step(producer).group;
       if (!grouping.style().has_epilogues) {

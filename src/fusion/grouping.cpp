@@ -2,22 +2,29 @@
 
 #include <algorithm>
 
+#include "ops/norm_axes.h"
+
 namespace warploom::fusion {
 
 namespace {
 
+struct KindOf {
+  AnchorKind operator()(const graph::ConvolutionFields&) { return AnchorKind::kContraction; }
+  AnchorKind operator()(const graph::Matmul_attributes&) { return AnchorKind::kContraction; }
+  AnchorKind operator()(const graph::Pointwise_attributes&) { return AnchorKind::kNone; }
+  AnchorKind operator()(const graph::Reduction_attributes&) { return AnchorKind::kReduction; }
+  AnchorKind operator()(const graph::SDPA_attributes&) { return AnchorKind::kAttention; }
+  AnchorKind operator()(const graph::Reshape_attributes&) { return AnchorKind::kMovement; }
+  AnchorKind operator()(const graph::Transpose_attributes&) { return AnchorKind::kMovement; }
+  AnchorKind operator()(const graph::Slice_attributes&) { return AnchorKind::kMovement; }
+  template <ops::Normalization Attributes>
+  AnchorKind operator()(const Attributes&) {
+    return AnchorKind::kNorm;
+  }
+};
+
 AnchorKind kind_of(const graph::Operation& operation) {
-  struct Visitor {
-    AnchorKind operator()(const graph::ConvolutionFields&) { return AnchorKind::kContraction; }
-    AnchorKind operator()(const graph::Matmul_attributes&) { return AnchorKind::kContraction; }
-    AnchorKind operator()(const graph::Pointwise_attributes&) { return AnchorKind::kNone; }
-    AnchorKind operator()(const graph::Reduction_attributes&) { return AnchorKind::kReduction; }
-    AnchorKind operator()(const graph::SDPA_attributes&) { return AnchorKind::kAttention; }
-    AnchorKind operator()(const graph::Reshape_attributes&) { return AnchorKind::kMovement; }
-    AnchorKind operator()(const graph::Transpose_attributes&) { return AnchorKind::kMovement; }
-    AnchorKind operator()(const graph::Slice_attributes&) { return AnchorKind::kMovement; }
-  };
-  return std::visit(Visitor{}, operation);
+  return std::visit(KindOf{}, operation);
 }
 
 void insert_once(std::vector<StepId>& list, StepId id) {

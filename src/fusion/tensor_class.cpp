@@ -69,6 +69,12 @@ struct PartnerDims {
     if (port == Ports::Bias) return {q[0], q[1], q[2], k[2]};
     return none();
   }
+  // Where SCALE's dims are 1 decides what a normalization is over.
+  template <class Attributes>
+  requires requires { Attributes::SCALE; }
+  Dims operator()(const Attributes&) const {
+    return port == Attributes::SCALE ? dims(node.inputs[0]) : none();
+  }
   template <class Attributes>
   Dims operator()(const Attributes&) const {
     return none();

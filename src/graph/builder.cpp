@@ -1,5 +1,6 @@
 #include "graph/builder.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace {
 template <class Attributes>
 constexpr bool kNamesItself = std::is_same_v<Attributes, Conv_fprop_attributes> ||
                               std::is_same_v<Attributes, Matmul_attributes> ||
-                              std::is_same_v<Attributes, Pointwise_attributes>;
+                              std::is_same_v<Attributes, Pointwise_attributes> ||
+                              std::is_same_v<Attributes, DBN_weight_attributes>;
 template <class Attributes>
 constexpr bool kNamesInputs = std::is_same_v<Attributes, Matmul_attributes> ||
                               std::is_same_v<Attributes, Pointwise_attributes>;
@@ -21,11 +23,22 @@ std::string tensor_name(const std::string& node, std::string_view port) {
   return node + "::" + std::string(port);
 }
 
+template <class Attributes>
+std::string result_name(const std::string& node, size_t port) {
+  if constexpr (std::is_same_v<Attributes, Genstats_attributes>)
+    return node + (port == Genstats_attributes::SUM ? "_sum_output" : "_sq_sum_output");
+  if constexpr (std::is_same_v<Attributes, Rmsnorm_backward_attributes>) {
+    if (port == Rmsnorm_backward_attributes::DSCALE) return tensor_name(node, "Dscale");
+    if (port == Rmsnorm_backward_attributes::DBIAS) return tensor_name(node, "Dbias");
+  }
+  return tensor_name(node, Attributes::kOutputs[port].name);
+}
+
 }  // namespace
 
 Operation& add_node(Description& description, Operation operation,
                     std::initializer_list<TensorPtr> inputs,
-                    std::optional<size_t> optional_output) {
+                    const std::vector<size_t>& optional_outputs) {
   const std::string index = std::to_string(description.nodes.size());
   Operation& node = description.nodes.emplace_back(std::move(operation));
   std::visit(
@@ -48,11 +61,13 @@ Operation& add_node(Description& description, Operation operation,
         attributes.outputs.resize(Attributes::kOutputs.size());
         for (port = 0; port < attributes.outputs.size(); ++port) {
           const Port& declared = Attributes::kOutputs[port];
-          const bool is_wanted = !declared.is_optional || port == optional_output;
+          const bool is_wanted =
+              !declared.is_optional ||
+              std::ranges::find(optional_outputs, port) != optional_outputs.end();
           if (attributes.outputs[port] || !is_wanted) continue;
           attributes.outputs[port] = std::make_shared<Tensor_attributes>();
           attributes.outputs[port]
-              ->set_name(tensor_name(attributes.name, declared.name))
+              ->set_name(result_name<Attributes>(attributes.name, port))
               .set_is_virtual(true);
         }
       },

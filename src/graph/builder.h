@@ -1,8 +1,8 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "graph/description.h"
 
@@ -10,14 +10,14 @@ namespace warploom::graph {
 
 /// Appends `operation` as a node that reads `inputs`, port by port (a null one leaves the port as
 /// the attributes have it). Results that the attributes do not supply are made for every mandatory
-/// output port, and for `optional_output`: virtual tensors named "<node name>::<PORT>". Returns the
-/// node.
+/// output port, and for the `optional_outputs`: virtual tensors named "<node name>::<PORT>".
+/// Returns the node.
 ///
-/// Nothing is checked here. Conv_fprop, Matmul and Pointwise nodes without a name are called by
-/// their index; Matmul and Pointwise also name nameless inputs like results.
+/// Nothing is checked here. Conv_fprop, Matmul, Pointwise and DBN_weight nodes without a name are
+/// called by their index; Matmul and Pointwise also name nameless inputs like results.
 Operation& add_node(Description& description, Operation operation,
                     std::initializer_list<TensorPtr> inputs,
-                    std::optional<size_t> optional_output = std::nullopt);
+                    const std::vector<size_t>& optional_outputs = {});
 
 /// The tensor at an output port of a node.
 TensorPtr result(const Operation& node, size_t port = 0);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/describe.h"
+#include "ops/families.h"
 #include "ops/reflection.h"
 
 namespace warploom::graph {
@@ -74,10 +75,11 @@ Result<std::vector<size_t>> topological_order(const Description& description) {
     for (size_t port = 0; port < ops::inputs(node).size(); ++port) {
       const TensorPtr& input = ops::inputs(node)[port];
       if (!input) continue;
+      // A stored scalar may come from a setter that takes a number.
       if (const auto producer = producers.find(input.get()); producer != producers.end()) {
         consumers[producer->second].push_back(index);
         ++missing_inputs[index];
-      } else if (!registered.contains(input.get())) {
+      } else if (!registered.contains(input.get()) && !ops::is_stored_scalar(*input)) {
         return error_t{
             error_code_t::INVALID_VALUE,
             fmt::format("{}: input {} (tensor \"{}\") is not a tensor of this graph; "

@@ -1,6 +1,7 @@
 #pragma once
 #include <warploom/ops/operation.h>
 
+#include "ops/norm_axes.h"
 #include "ops/site.h"
 
 // One overload for every operation; check.cpp calls them in this order.
@@ -19,6 +20,16 @@ error_t validate(const graph::SDPA_attributes& attributes, const Site& site);
 error_t validate(const graph::Reshape_attributes& attributes, const Site& site);
 error_t validate(const graph::Transpose_attributes& attributes, const Site& site);
 error_t validate(const graph::Slice_attributes& attributes, const Site& site);
+error_t validate(const graph::Softmax_attributes& attributes, const Site& site);
+template <NormForward Attributes>
+error_t validate(const Attributes& attributes, const Site& site);
+template <NormBackward Attributes>
+error_t validate(const Attributes& attributes, const Site& site);
+error_t validate(const graph::Batchnorm_attributes& attributes, const Site& site);
+error_t validate(const graph::Batchnorm_inference_attributes& attributes, const Site& site);
+error_t validate(const graph::DBN_weight_attributes& attributes, const Site& site);
+error_t validate(const graph::Genstats_attributes& attributes, const Site& site);
+error_t validate(const graph::BN_finalize_attributes& attributes, const Site& site);
 
 /// Gives the outputs their dims and strides, or refuses dims that contradict.
 error_t infer(graph::Conv_fprop_attributes& attributes, const Site& site);
@@ -31,6 +42,16 @@ error_t infer(graph::SDPA_attributes& attributes, const Site& site);
 error_t infer(graph::Reshape_attributes& attributes, const Site& site);
 error_t infer(graph::Transpose_attributes& attributes, const Site& site);
 error_t infer(graph::Slice_attributes& attributes, const Site& site);
+error_t infer(graph::Softmax_attributes& attributes, const Site& site);
+template <NormForward Attributes>
+error_t infer(Attributes& attributes, const Site& site);
+template <NormBackward Attributes>
+error_t infer(Attributes& attributes, const Site& site);
+error_t infer(graph::Batchnorm_attributes& attributes, const Site& site);
+error_t infer(graph::Batchnorm_inference_attributes& attributes, const Site& site);
+error_t infer(graph::DBN_weight_attributes& attributes, const Site& site);
+error_t infer(graph::Genstats_attributes& attributes, const Site& site);
+error_t infer(graph::BN_finalize_attributes& attributes, const Site& site);
 
 /// Are Y's strides those of a view of X's memory? Such a Y may repeat elements where X does.
 bool is_view(const graph::Reshape_attributes& attributes);

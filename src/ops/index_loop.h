@@ -1,8 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include <warploom/frozen_graph.h>
 
@@ -14,6 +16,41 @@
 namespace warploom::ops {
 
 using Index = std::array<int64_t, ir::kMaxRank>;
+
+/// Dims of a tensor that is not there, without an allocation.
+class FixedDims {
+ public:
+  FixedDims() = default;
+  FixedDims(size_t rank, int64_t value) : rank_(rank) { std::fill(begin(), end(), value); }
+  explicit FixedDims(std::span<const int64_t> dims) : rank_(dims.size()) {
+    std::copy(dims.begin(), dims.end(), begin());
+  }
+
+  int64_t* begin() { return values_.data(); }
+  int64_t* end() { return values_.data() + rank_; }
+  size_t size() const { return rank_; }
+  int64_t& operator[](size_t axis) { return values_[axis]; }
+  int64_t operator[](size_t axis) const { return values_[axis]; }
+  operator std::span<const int64_t>() const { return {values_.data(), rank_}; }
+  operator std::vector<int64_t>() const { return {values_.data(), values_.data() + rank_}; }
+
+  /// Elements, and the position of one in row-major order; a dim of 1 repeats.
+  int64_t volume() const {
+    int64_t product = 1;
+    for (size_t axis = 0; axis < rank_; ++axis) product *= values_[axis];
+    return product;
+  }
+  int64_t position(const Index& index) const {
+    int64_t place = 0;
+    for (size_t axis = 0; axis < rank_; ++axis)
+      place = place * values_[axis] + (values_[axis] == 1 ? 0 : index[axis]);
+    return place;
+  }
+
+ private:
+  Index values_{};
+  size_t rank_ = 0;
+};
 
 /// Calls function(index) for every element, in row-major order. Entries beyond the rank are 0.
 template <class Function>

@@ -1,5 +1,6 @@
 #pragma once
 #include "ops/index_loop.h"
+#include "ops/norm_axes.h"
 #include "ops/pointwise_formula.h"
 #include "ops/reference.h"
 
@@ -24,6 +25,16 @@ void reference(const graph::SDPA_attributes&, const ReferenceTensors&, double* s
 void reference(const graph::Reshape_attributes&, const ReferenceTensors&);
 void reference(const graph::Transpose_attributes&, const ReferenceTensors&);
 void reference(const graph::Slice_attributes&, const ReferenceTensors&);
+void reference(const graph::Softmax_attributes&, const ReferenceTensors&);
+template <NormForward Attributes>
+void reference(const Attributes&, const ReferenceTensors&);
+template <NormBackward Attributes>
+void reference(const Attributes&, const ReferenceTensors&, double* scratch);
+void reference(const graph::Batchnorm_attributes&, const ReferenceTensors&);
+void reference(const graph::Batchnorm_inference_attributes&, const ReferenceTensors&);
+void reference(const graph::DBN_weight_attributes&, const ReferenceTensors&);
+void reference(const graph::Genstats_attributes&, const ReferenceTensors&);
+void reference(const graph::BN_finalize_attributes&, const ReferenceTensors&);
 
 /// Wide, because a copy of a broadcast tensor may be larger than any memory.
 using ElementCount = __int128;
@@ -32,6 +43,8 @@ ElementCount scratch_elements(const graph::Conv_fprop_attributes&, const Referen
 ElementCount scratch_elements(const graph::Conv_dgrad_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::Conv_wgrad_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::SDPA_attributes&, const ReferenceTensors&);
+template <NormBackward Attributes>
+ElementCount scratch_elements(const Attributes&, const ReferenceTensors&);
 template <class Attributes>
 ElementCount scratch_elements(const Attributes&, const ReferenceTensors&) {
   return 0;

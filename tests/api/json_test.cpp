@@ -181,7 +181,7 @@ TEST(GraphJson, NamesThePathOfWhatIsWrong) {
       {"/context/surplus", 1, "/context/surplus"},
       {"/nodes", Json::object(), "/nodes"},
       {"/nodes/0", 3, "/nodes/0"},
-      {"/nodes/0/tag", "SOFTMAX", "/nodes/0/tag"},
+      {"/nodes/0/tag", "NO_SUCH_OPERATION", "/nodes/0/tag"},
       {"/nodes/0/tag", Json(), "/nodes/0/tag"},
       {"/nodes/0/mode", 7, "/nodes/0/mode"},
       {"/nodes/0/surplus", 1, "/nodes/0/surplus"},

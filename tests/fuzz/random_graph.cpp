@@ -59,7 +59,7 @@ RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
            : kind == 2 ? filter_gradient(x)
                        : any_pointwise(x);
   }
-  switch (draw_.below(10)) {
+  switch (draw_.below(11)) {
     case 0:
     case 1:
     case 2:
@@ -75,6 +75,8 @@ RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
       return reduction(x);
     case 8:
       return draw_.one_in(2) ? slice(x) : reshape(x);
+    case 9:
+      return normalization(x);
     default:
       return transpose(x);
   }
@@ -224,6 +226,37 @@ RandomGraph::Operand RandomGraph::reduction(const Operand& x) {
   auto y = graph.reduction(x.tensor, graph::Reduction_attributes().set_mode(mode));
   y->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
   return {y, dims, x.bound * static_cast<double>(volume(x.dims))};
+}
+
+RandomGraph::Operand RandomGraph::normalization(const Operand& x) {
+  const int64_t axis = draw_.below(static_cast<int64_t>(x.dims.size()));
+  if (draw_.one_in(3)) {
+    description += "softmax ";
+    // An error of a score is a relative one of its exponential.
+    return {graph.softmax(x.tensor, graph::Softmax_attributes().set_axis(axis)), x.dims,
+            std::max(x.bound, 1.0)};
+  }
+  Dims parameters(x.dims.size(), 1);
+  parameters[axis] = x.dims[axis];
+  const Operand scale = add_input(parameters), bias = add_input(parameters);
+  // An epsilon of 1 keeps 1 / sqrt(variance + epsilon) from enlarging errors.
+  const auto epsilon = graph.tensor(1.0f, graph::ScalarType::RUNTIME_PARAM);
+  const double bound = 2 * x.bound * scale.bound + bias.bound;
+  if (draw_.one_in(2)) {
+    description += "rmsnorm ";
+    return {graph.rmsnorm(x.tensor, scale.tensor,
+                          graph::Rmsnorm_attributes()
+                              .set_forward_phase(NormFwdPhase_t::INFERENCE)
+                              .set_bias(bias.tensor)
+                              .set_epsilon(epsilon))[0],
+            x.dims, bound};
+  }
+  description += "layernorm ";
+  return {graph.layernorm(x.tensor, scale.tensor, bias.tensor,
+                          graph::Layernorm_attributes()
+                              .set_forward_phase(NormFwdPhase_t::INFERENCE)
+                              .set_epsilon(epsilon))[0],
+          x.dims, bound};
 }
 
 RandomGraph::Operand RandomGraph::transpose(const Operand& x) {

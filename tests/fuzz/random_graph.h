@@ -49,6 +49,7 @@ class RandomGraph {
   Operand matmul(const Operand& x);
   Operand convolution(const Operand& x);
   Operand reduction(const Operand& x);
+  Operand normalization(const Operand& x);
   Operand transpose(const Operand& x);
   Operand slice(const Operand& x);
   Operand reshape(const Operand& x);

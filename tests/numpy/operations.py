@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+import normalization
 from attention import attention
 from elements import from_float_bits
 
@@ -294,4 +295,5 @@ STRIDES = {
 
 TABLE = {"POINTWISE": pointwise, "MATMUL": matmul, "CONV_FPROP": convolution,
          "CONV_DGRAD": convolution_image_gradient, "CONV_WGRAD": convolution_filter_gradient, "REDUCTION": reduction,
-         "RESHAPE": reshape, "TRANSPOSE": transpose, "SLICE": slice_, "SDPA": attention}
+         "RESHAPE": reshape, "TRANSPOSE": transpose, "SLICE": slice_, "SDPA": attention,
+         **normalization.TABLE}

@@ -54,6 +54,7 @@ class SDPA_attributes : public Attributes<SDPA_attributes> {
   static constexpr std::array kOutputs{
       Port{"O", ""}, Port{"Stats", "", kOptional}, Port{"Max", "score_max", kOptional},
       Port{"Sum_exp", "score_sum_exp", kOptional}, Port{"RNG_DUMP", "rng_dump", kOptional}};
+  template <class = void>
   static constexpr auto fields() {
     using Self = SDPA_attributes;
     return std::tuple{field("generate_stats", &Self::generate_stats_),

@@ -4,6 +4,7 @@
 ///   kInputs   the ports in order; `Input` is an enum with the same order
 ///   kOutputs  likewise, with `Output`
 ///   fields()  a tuple of Field: the JSON name, the member, whether it must be set
+///             (a template, so that only who asks for it pays for the compile of the tuple)
 /// Presence checks, JSON in both directions, equality, hashing, printing, bindings and
 /// documentation follow from these.
 #include <cstdint>

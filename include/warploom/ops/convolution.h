@@ -9,6 +9,7 @@ namespace warploom::graph {
 /// What every convolution is told. Each list has one entry per spatial dimension.
 class ConvolutionFields {
  public:
+  template <class = void>
   static constexpr auto fields() {
     using Self = ConvolutionFields;
     return std::tuple{field("pre_padding", &Self::pre_padding_, kRequired),

@@ -20,6 +20,7 @@ class Matmul_attributes : public Attributes<Matmul_attributes> {
       Port{"A", "A"}, Port{"B", "B"}, Port{"M_override", "", kOptional},
       Port{"N_override", "", kOptional}, Port{"K_override", "", kOptional}};
   static constexpr std::array kOutputs{Port{"C", ""}};
+  template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("padding_value", &Matmul_attributes::padding_)};
   }

@@ -17,6 +17,7 @@ class Reshape_attributes : public Attributes<Reshape_attributes> {
   enum Output : size_t { Y };
   static constexpr std::array kInputs{Port{"X", "input"}};
   static constexpr std::array kOutputs{Port{"Y", ""}};
+  template <class = void>
   static constexpr auto fields() {
     using Self = Reshape_attributes;
     return std::tuple{field("dim", &Self::dim_), field("stride", &Self::stride_),
@@ -53,6 +54,7 @@ class Transpose_attributes : public Attributes<Transpose_attributes> {
   enum Output : size_t { Y };
   static constexpr std::array kInputs{Port{"X", "input"}};
   static constexpr std::array kOutputs{Port{"Y", ""}};
+  template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("permutation", &Transpose_attributes::permutation_, kRequired)};
   }
@@ -78,6 +80,7 @@ class Slice_attributes : public Attributes<Slice_attributes> {
   enum Output : size_t { Y };
   static constexpr std::array kInputs{Port{"X", "input"}};
   static constexpr std::array kOutputs{Port{"Y", ""}};
+  template <class = void>
   static constexpr auto fields() {
     using Self = Slice_attributes;
     return std::tuple{field("slices", &Self::slices_, kRequired),

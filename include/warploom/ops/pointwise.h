@@ -18,6 +18,7 @@ class Pointwise_attributes : public Attributes<Pointwise_attributes> {
   static constexpr std::array kInputs{Port{"IN_0", "a"}, Port{"IN_1", "b", kOptional},
                                       Port{"IN_2", "c", kOptional}};
   static constexpr std::array kOutputs{Port{"OUT_0", ""}};
+  template <class = void>
   static constexpr auto fields() {
     using Self = Pointwise_attributes;
     return std::tuple{field("mode", &Self::mode_, kRequired),

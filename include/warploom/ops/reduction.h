@@ -17,6 +17,7 @@ class Reduction_attributes : public Attributes<Reduction_attributes> {
   enum Output : size_t { Y };
   static constexpr std::array kInputs{Port{"X", "input"}};
   static constexpr std::array kOutputs{Port{"Y", ""}};
+  template <class = void>
   static constexpr auto fields() {
     using Self = Reduction_attributes;
     return std::tuple{field("mode", &Self::mode_, kRequired),

@@ -6,6 +6,7 @@
 #include "engines/cpu/generic.h"
 #include "engines/cpu/map.h"
 #include "engines/cpu/move.h"
+#include "engines/cpu/norm.h"
 #include "engines/cpu/reduce.h"
 
 namespace warploom::engines::cpu {
@@ -16,7 +17,7 @@ std::vector<std::shared_ptr<const engine::Engine>> make_engines() {
       std::make_shared<GemmEngine>(),      std::make_shared<ConvolutionEngine>(),
       std::make_shared<AttentionEngine>(), std::make_shared<MapEngine>(),
       std::make_shared<ReduceEngine>(),    std::make_shared<MoveEngine>(),
-      std::make_shared<GenericEngine>(),
+      std::make_shared<NormEngine>(),      std::make_shared<GenericEngine>(),
   };
 }
 

@@ -3,6 +3,7 @@
 #include "engines/cpu/group_checks.h"
 #include "engines/cpu/map.h"
 #include "engines/cpu/move.h"
+#include "engines/cpu/norm.h"
 #include "engines/cpu/plain_attention.h"
 #include "engines/cpu/plain_contraction.h"
 #include "engines/cpu/reduce.h"
@@ -14,6 +15,7 @@ engine::EngineInfo GenericEngine::info() const {
 }
 
 engine::Verdict GenericEngine::supports(const fusion::FusionGroup& group, const Device&) const {
+  if (group.anchor_kind == fusion::AnchorKind::kNorm) return check_norm(group);
   return check_group(group);
 }
 
@@ -30,6 +32,8 @@ Result<std::unique_ptr<const CpuKernel>> GenericEngine::make_kernel(
       return make_plain_contraction_kernel(group, machine);
     case fusion::AnchorKind::kAttention:
       return make_plain_attention_kernel(group, machine);
+    case fusion::AnchorKind::kNorm:
+      return make_norm_kernel(group, machine);
   }
   return error_t{error_code_t::GRAPH_NOT_SUPPORTED, "cpu.generic: a group of an unknown kind"};
 }

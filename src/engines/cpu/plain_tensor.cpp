@@ -6,7 +6,7 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr TileShape kTile{32, 64};
+constexpr TileShape kPrologueTile{32, 64};
 
 }  // namespace
 
@@ -27,7 +27,7 @@ PlainTensor plain_input(const fusion::FusionGroup& group, ir::ShapeTable shapes,
 StoredPrologue::StoredPrologue(const fusion::FusionGroup& group, const fusion::Prologue& prologue)
     : port_(prologue.port) {
   CompileOptions options;
-  options.shape = kTile;
+  options.shape = kPrologueTile;
   options.tile_store = compute_type(choose_compute(group, prologue.expression));
   compiled_ = compile_expression(group, prologue.expression, options);
 }
@@ -58,24 +58,26 @@ void BoundStoredPrologue::run(const Machine& machine, std::span<void* const> poi
   const int64_t rows = expression_.rows(), columns = expression_.columns();
   if (rows == 0 || columns == 0) return;
   const int64_t bytes = result_.element_bytes();
-  machine.run(divide_up(rows, kTile.rows), rows * columns > 65536, [&](int64_t task, int worker) {
-    RunContext context{machine.kernels, pointers, workspace,
-                       workspace + scratch_offset_ + worker * expression_.scratch_bytes()};
-    const int64_t end = std::min<int64_t>(rows, (task + 1) * kTile.rows);
-    for (int64_t row = task * kTile.rows; row < end;) {
-      const int64_t count = std::min(end - row, expression_.rows_in_one_tile(row));
-      for (int64_t column = 0; column < columns; column += kTile.columns) {
-        TileOperand tile;
-        tile.data = workspace + result_.workspace_offset + (row * columns + column) * bytes;
-        tile.row_stride = columns;
-        tile.column_stride = 1;
-        expression_.run_tile(
-            context, {row, count, column, std::min<int64_t>(kTile.columns, columns - column)}, {},
-            &tile);
-      }
-      row += count;
-    }
-  });
+  machine.run(
+      divide_up(rows, kPrologueTile.rows), rows * columns > 65536, [&](int64_t task, int worker) {
+        RunContext context{machine.kernels, pointers, workspace,
+                           workspace + scratch_offset_ + worker * expression_.scratch_bytes()};
+        const int64_t end = std::min<int64_t>(rows, (task + 1) * kPrologueTile.rows);
+        for (int64_t row = task * kPrologueTile.rows; row < end;) {
+          const int64_t count = std::min(end - row, expression_.rows_in_one_tile(row));
+          for (int64_t column = 0; column < columns; column += kPrologueTile.columns) {
+            TileOperand tile;
+            tile.data = workspace + result_.workspace_offset + (row * columns + column) * bytes;
+            tile.row_stride = columns;
+            tile.column_stride = 1;
+            expression_.run_tile(
+                context,
+                {row, count, column, std::min<int64_t>(kPrologueTile.columns, columns - column)},
+                {}, &tile);
+          }
+          row += count;
+        }
+      });
 }
 
 void PlainInputs::bind(const std::vector<StoredPrologue>& prologues,

@@ -28,6 +28,8 @@ namespace warploom::cpu {
   GemmKernels int16_gemm();                                                             \
   GemmKernels double_gemm();                                                            \
   SoftmaxKernels softmax_kernels();                                                     \
+  RowKernels float_rows();                                                              \
+  RowKernels double_rows();                                                             \
   void run_float_tile(const TileProgramView& program, const TileArguments& arguments);  \
   void run_double_tile(const TileProgramView& program, const TileArguments& arguments); \
   }
@@ -108,6 +110,8 @@ void convert(const void* source, DataType_t source_type, int64_t source_stride, 
     table.gemm_double = isa::double_gemm();                                       \
     table.run_tile = run_tile<isa::run_float_tile, isa::run_double_tile>;         \
     table.softmax = isa::softmax_kernels();                                       \
+    table.float_rows = isa::float_rows();                                         \
+    table.double_rows = isa::double_rows();                                       \
     table.reduction = generic::reduction_kernels();                               \
     table.convert = convert<run_tile<isa::run_float_tile, isa::run_double_tile>>; \
     return table;                                                                 \

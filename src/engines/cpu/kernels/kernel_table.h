@@ -6,6 +6,7 @@
 
 #include "engines/cpu/isa/isa.h"
 #include "engines/cpu/kernels/reduction.h"
+#include "engines/cpu/kernels/rows.h"
 #include "engines/cpu/kernels/softmax.h"
 #include "engines/cpu/kernels/tile_program.h"
 
@@ -102,6 +103,7 @@ struct KernelTable {
   void (*run_tile)(const TileProgramView& program, const TileArguments& arguments) = nullptr;
 
   SoftmaxKernels softmax;
+  RowKernels float_rows, double_rows;
   ReductionKernels reduction;
 
   /// Copies n elements, converting; each value is rounded once, integers saturate. Strides in

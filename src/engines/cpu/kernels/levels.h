@@ -11,6 +11,8 @@ GemmKernels bfloat16_gemm();  // packing for kernels that a higher level has
 GemmKernels int16_gemm();
 GemmKernels double_gemm();
 SoftmaxKernels softmax_kernels();
+RowKernels float_rows();
+RowKernels double_rows();
 void run_float_tile(const TileProgramView& program, const TileArguments& arguments);
 void run_double_tile(const TileProgramView& program, const TileArguments& arguments);
 void run_int64_tile(const TileProgramView& program,

@@ -1,0 +1,47 @@
+#include "engines/cpu/norm.h"
+
+#include "engines/cpu/bound_norm.h"
+#include "engines/cpu/group_checks.h"
+#include "ops/norm_axes.h"
+
+namespace warploom::cpu {
+
+engine::EngineInfo NormEngine::info() const {
+  return {.name = "cpu.norm", .knobs = {}};
+}
+
+engine::Verdict NormEngine::supports(const fusion::FusionGroup& group, const Device&) const {
+  return check_norm(group);
+}
+
+Result<std::unique_ptr<const CpuKernel>> NormEngine::make_kernel(const fusion::FusionGroup& group,
+                                                                 const engine::KnobSettings&,
+                                                                 const Machine& machine) const {
+  return make_norm_kernel(group, machine);
+}
+
+engine::Verdict check_norm(const fusion::FusionGroup& group) {
+  if (auto verdict = check_anchor(group, fusion::AnchorKind::kNorm, "one normalization");
+      !verdict.is_supported)
+    return verdict;
+  if (!ops::is_forward_normalization(group.node(group.anchor).operation))
+    return check_anchor(group, fusion::AnchorKind::kNone, "a softmax or a forward normalization");
+  if (!group.prologues.empty())
+    return refuse("nothing is computed before a normalization", group.anchor,
+                  group.node(group.anchor).inputs[group.prologues.front().port],
+                  "pointwise work on an input", "none");
+  return check_group(group);
+}
+
+std::unique_ptr<const CpuKernel> make_norm_kernel(const fusion::FusionGroup& group,
+                                                  const Machine& machine) {
+  auto program = std::make_shared<NormProgram>();
+  program->group = group;
+  program->machine = machine;
+  program->epilogue = compile_expression(
+      group, group.epilogue,
+      {.shape = kNormTile, .anchor_type = NormProblem(group, declared_shapes(group)).compute});
+  return std::make_unique<SharedProgramKernel<NormProgram, BoundNorm>>(std::move(program));
+}
+
+}  // namespace warploom::cpu
