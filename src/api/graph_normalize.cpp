@@ -18,7 +18,7 @@ template <class Attributes>
 std::vector<size_t> statistics(const Attributes& attributes) {
   std::vector<size_t> ports;
   if (attributes.get_forward_phase() == NormFwdPhase_t::TRAINING)
-    for (size_t port = 1; port < Attributes::kOutputs.size(); ++port) ports.push_back(port);
+    for (size_t port = 1; port < std::size(Attributes::kOutputs); ++port) ports.push_back(port);
   return ports;
 }
 

@@ -45,7 +45,7 @@ Operation& add_node(Description& description, Operation operation,
       [&]<class Attributes>(Attributes& attributes) {
         if (kNamesItself<Attributes> && attributes.name.empty()) attributes.name = index;
 
-        attributes.inputs.resize(Attributes::kInputs.size());
+        attributes.inputs.resize(std::size(Attributes::kInputs));
         size_t port = 0;
         for (const TensorPtr& input : inputs) {
           if (input) attributes.inputs[port] = input;
@@ -58,7 +58,7 @@ Operation& add_node(Description& description, Operation operation,
               input->set_name(tensor_name(attributes.name, Attributes::kInputs[port].name));
           }
 
-        attributes.outputs.resize(Attributes::kOutputs.size());
+        attributes.outputs.resize(std::size(Attributes::kOutputs));
         for (port = 0; port < attributes.outputs.size(); ++port) {
           const Port& declared = Attributes::kOutputs[port];
           const bool is_wanted =

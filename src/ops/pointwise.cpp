@@ -16,7 +16,7 @@ using graph::TensorPtr;
 
 error_t check_arity(const Pointwise& pointwise, const Site& site) {
   const auto wanted = static_cast<size_t>(arity(pointwise.get_mode()));
-  for (size_t port = 0; port < Pointwise::kInputs.size(); ++port) {
+  for (size_t port = 0; port < std::size(Pointwise::kInputs); ++port) {
     const bool is_given = pointwise.inputs[port] != nullptr;
     if (is_given == (port < wanted)) continue;
     return site.refuse(is_given ? error_code_t::INVALID_VALUE : error_code_t::ATTRIBUTE_NOT_SET,

@@ -38,15 +38,15 @@ error_t check_ports(const Site& site, std::span<const graph::Port> ports,
 template <class Attributes>
 error_t check_presence_of(Attributes& attributes) {
   const Site site(attributes);
-  if (attributes.inputs.size() > Attributes::kInputs.size() ||
-      attributes.outputs.size() > Attributes::kOutputs.size())
+  if (attributes.inputs.size() > std::size(Attributes::kInputs) ||
+      attributes.outputs.size() > std::size(Attributes::kOutputs))
     return site.refuse(error_code_t::INVALID_VALUE, "tensors",
                        show(attributes.inputs.size()) + " inputs and " +
                            show(attributes.outputs.size()) + " outputs",
-                       "at most " + show(Attributes::kInputs.size()) + " and " +
-                           show(Attributes::kOutputs.size()));
-  attributes.inputs.resize(Attributes::kInputs.size());
-  attributes.outputs.resize(Attributes::kOutputs.size());
+                       "at most " + show(std::size(Attributes::kInputs)) + " and " +
+                           show(std::size(Attributes::kOutputs)));
+  attributes.inputs.resize(std::size(Attributes::kInputs));
+  attributes.outputs.resize(std::size(Attributes::kOutputs));
   CHECK_WARPLOOM_ERROR(check_ports(site, Attributes::kInputs, attributes.inputs, true));
   CHECK_WARPLOOM_ERROR(check_ports(site, Attributes::kOutputs, attributes.outputs, false));
 

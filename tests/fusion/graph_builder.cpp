@@ -104,7 +104,7 @@ std::pair<Id, Id> GraphBuilder::attention(Id q, Id k, Id v, const std::string& n
   Dims result = dims(q), stats = dims(q);
   result[3] = dims(v)[3];
   stats[3] = 1;
-  std::vector<Id> inputs(graph::SDPA_attributes::kInputs.size(), ir::kNoTensor);
+  std::vector<Id> inputs(std::size(graph::SDPA_attributes::kInputs), ir::kNoTensor);
   std::copy_n(std::vector<Id>{q, k, v}.begin(), 3, inputs.begin());
   const Id o = add_node(graph::SDPA_attributes().set_generate_stats(true), inputs, result, name);
   const Id statistics = add_tensor(stats, name + "::Stats", DataType_t::FLOAT);

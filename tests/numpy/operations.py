@@ -211,6 +211,10 @@ def pad(node, x):
     return np.pad(x, [(0, 0), (0, 0), *zip(node["pre_padding"], node["post_padding"])])
 
 
+def pixels(image):
+    return image.reshape(*image.shape[:2], int(np.prod(image.shape[2:])))
+
+
 def convolution(node, inputs, outputs, strides):
     x, w = pad(node, inputs["X"]), flip(node, inputs["W"])
     size = [1 + (extent - d * (r - 1) - 1) // s
@@ -237,7 +241,8 @@ def convolution_filter_gradient(node, inputs, outputs, strides):
     dw = np.zeros(outputs["DW"]["dim"])
     for tap, seen in taps(node, x.shape[2:], dw.shape):
         for channels, filters in groups_of(x.shape[1], dw.shape):
-            dw[tap][filters] = np.einsum("nk...,nc...->kc", dy[:, filters], x[seen][:, channels])
+            dw[tap][filters] = np.einsum(
+                "nkp,ncp->kc", pixels(dy[:, filters]), pixels(x[seen][:, channels]))
     return {"DW": flip(node, dw)}
 
 

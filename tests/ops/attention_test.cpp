@@ -78,11 +78,11 @@ struct Problem {
 
   graph::Operation operation(SDPA_attributes attributes, bool with_statistics = true) const {
     if (attributes.name.empty()) attributes.set_name("attention");
-    attributes.inputs.resize(SDPA_attributes::kInputs.size());
+    attributes.inputs.resize(std::size(SDPA_attributes::kInputs));
     attributes.inputs[SDPA_attributes::Q] = q;
     attributes.inputs[SDPA_attributes::K] = k;
     attributes.inputs[SDPA_attributes::V] = v;
-    attributes.outputs.resize(SDPA_attributes::kOutputs.size());
+    attributes.outputs.resize(std::size(SDPA_attributes::kOutputs));
     attributes.outputs[SDPA_attributes::O] = o;
     if (with_statistics) {
       attributes.set_generate_stats(true);
@@ -95,7 +95,7 @@ struct Problem {
   template <class Mask>
   void check(const SDPA_attributes& attributes, double scale, Mask sees,
              std::vector<std::pair<size_t, Values>> more = {}, const Values& full_bias = {}) const {
-    std::vector<Values> values(SDPA_attributes::kInputs.size());
+    std::vector<Values> values(std::size(SDPA_attributes::kInputs));
     values[SDPA_attributes::Q] = q_values;
     values[SDPA_attributes::K] = k_values;
     values[SDPA_attributes::V] = v_values;

@@ -34,9 +34,9 @@ template <class Attributes>
 std::vector<Values> forward(const Problem& problem, const Values& x, const Values& scale,
                             const Values& bias) {
   Attributes norm;
-  std::vector<TensorPtr> outputs(Attributes::kOutputs.size());
-  std::vector<TensorPtr> inputs(Attributes::kInputs.size());
-  std::vector<Values> values(Attributes::kInputs.size());
+  std::vector<TensorPtr> outputs(std::size(Attributes::kOutputs));
+  std::vector<TensorPtr> inputs(std::size(Attributes::kInputs));
+  std::vector<Values> values(std::size(Attributes::kInputs));
   for (TensorPtr& tensor : outputs) tensor = output(DOUBLE);
   const auto set = [&](size_t port, const char* name, const Dims& dims, const Values& value) {
     inputs[port] = problem.tensor(name, dims, port == Attributes::X ? problem.x_strides : Dims{});
@@ -115,8 +115,8 @@ void expect_gradients(const Problem& problem) {
     expect_near(found[2], expected.dbias, 1e-8);
   };
 
-  std::vector<TensorPtr> inputs(Backward::kInputs.size());
-  std::vector<Values> values(Backward::kInputs.size());
+  std::vector<TensorPtr> inputs(std::size(Backward::kInputs));
+  std::vector<Values> values(std::size(Backward::kInputs));
   inputs[Backward::INV_VARIANCE] = problem.tensor("inv", problem.statistics_dims);
   values[Backward::INV_VARIANCE] = saved[Forward::INV_VARIANCE];
   if constexpr (requires { Backward::MEAN; }) {

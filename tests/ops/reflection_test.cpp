@@ -22,8 +22,8 @@ TEST(Reflection, TagsAreUniqueAndLeadBack) {
     ASSERT_TRUE(operation);
     EXPECT_TRUE(std::holds_alternative<Attributes>(*operation));
     EXPECT_EQ(tag(*operation), Attributes::kTag);
-    EXPECT_EQ(input_ports(*operation).size(), Attributes::kInputs.size());
-    EXPECT_EQ(output_ports(*operation).size(), Attributes::kOutputs.size());
+    EXPECT_EQ(input_ports(*operation).size(), std::size(Attributes::kInputs));
+    EXPECT_EQ(output_ports(*operation).size(), std::size(Attributes::kOutputs));
   });
   EXPECT_EQ(tags.size(), std::variant_size_v<Operation>);
   EXPECT_FALSE(make_operation("NO_SUCH_OPERATION"));

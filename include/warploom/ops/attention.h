@@ -36,22 +36,22 @@ class SDPA_attributes : public Attributes<SDPA_attributes> {
     SINK_TOKEN,
   };
   enum Output : size_t { O, Stats, Max, Sum_exp, RNG_DUMP };
-  static constexpr std::array kInputs{Port{"Q", "q"},
-                                      Port{"K", "k"},
-                                      Port{"V", "v"},
-                                      Port{"Attn_scale", "attn_scale", kOptional},
-                                      Port{"Bias", "bias", kOptional},
-                                      Port{"SEQ_LEN_Q", "seq_len_q", kOptional},
-                                      Port{"SEQ_LEN_KV", "seq_len_kv", kOptional},
-                                      Port{"Seed", "", kOptional},
-                                      Port{"Offset", "", kOptional},
-                                      Port{"Dropout_mask", "", kOptional},
-                                      Port{"Dropout_scale", "", kOptional},
-                                      Port{"Page_table_K", "paged_attention_k_table", kOptional},
-                                      Port{"Page_table_V", "paged_attention_v_table", kOptional},
-                                      Port{"Block_mask", "block_mask", kOptional},
-                                      Port{"SINK_TOKEN", "sink_token", kOptional}};
-  static constexpr std::array kOutputs{
+  static constexpr Port kInputs[]{Port{"Q", "q"},
+                                  Port{"K", "k"},
+                                  Port{"V", "v"},
+                                  Port{"Attn_scale", "attn_scale", kOptional},
+                                  Port{"Bias", "bias", kOptional},
+                                  Port{"SEQ_LEN_Q", "seq_len_q", kOptional},
+                                  Port{"SEQ_LEN_KV", "seq_len_kv", kOptional},
+                                  Port{"Seed", "", kOptional},
+                                  Port{"Offset", "", kOptional},
+                                  Port{"Dropout_mask", "", kOptional},
+                                  Port{"Dropout_scale", "", kOptional},
+                                  Port{"Page_table_K", "paged_attention_k_table", kOptional},
+                                  Port{"Page_table_V", "paged_attention_v_table", kOptional},
+                                  Port{"Block_mask", "block_mask", kOptional},
+                                  Port{"SINK_TOKEN", "sink_token", kOptional}};
+  static constexpr Port kOutputs[]{
       Port{"O", ""}, Port{"Stats", "", kOptional}, Port{"Max", "score_max", kOptional},
       Port{"Sum_exp", "score_sum_exp", kOptional}, Port{"RNG_DUMP", "rng_dump", kOptional}};
   template <class = void>

@@ -66,12 +66,12 @@ class Attributes {
  protected:
   Derived& self() { return static_cast<Derived&>(*this); }
   Derived& set_input(size_t port, TensorPtr tensor) {
-    inputs.resize(Derived::kInputs.size());
+    inputs.resize(std::size(Derived::kInputs));
     inputs[port] = std::move(tensor);
     return self();
   }
   Derived& set_output_tensor(size_t port, TensorPtr tensor) {
-    outputs.resize(Derived::kOutputs.size());
+    outputs.resize(std::size(Derived::kOutputs));
     outputs[port] = std::move(tensor);
     return self();
   }

@@ -45,16 +45,16 @@ class Batchnorm_attributes : public Running_statistics_attributes<Batchnorm_attr
   static constexpr std::string_view kTag = "BATCHNORM";
   enum Input : size_t { X, SCALE, BIAS, PREV_RUNNING_MEAN, PREV_RUNNING_VAR, EPSILON, MOMENTUM };
   enum Output : size_t { Y, MEAN, INV_VARIANCE, NEXT_RUNNING_MEAN, NEXT_RUNNING_VAR };
-  static constexpr std::array kInputs{Port{"X", "input"},
-                                      Port{"SCALE", "scale"},
-                                      Port{"BIAS", "bias"},
-                                      Port{"PREV_RUNNING_MEAN", "in_running_mean", kOptional},
-                                      Port{"PREV_RUNNING_VAR", "in_running_var", kOptional},
-                                      Port{"EPSILON", "epsilon"},
-                                      Port{"MOMENTUM", "momentum", kOptional}};
-  static constexpr std::array kOutputs{Port{"Y", ""}, Port{"MEAN", ""}, Port{"INV_VARIANCE", ""},
-                                       Port{"NEXT_RUNNING_MEAN", "", kOptional},
-                                       Port{"NEXT_RUNNING_VAR", "", kOptional}};
+  static constexpr Port kInputs[]{Port{"X", "input"},
+                                  Port{"SCALE", "scale"},
+                                  Port{"BIAS", "bias"},
+                                  Port{"PREV_RUNNING_MEAN", "in_running_mean", kOptional},
+                                  Port{"PREV_RUNNING_VAR", "in_running_var", kOptional},
+                                  Port{"EPSILON", "epsilon"},
+                                  Port{"MOMENTUM", "momentum", kOptional}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"MEAN", ""}, Port{"INV_VARIANCE", ""},
+                                   Port{"NEXT_RUNNING_MEAN", "", kOptional},
+                                   Port{"NEXT_RUNNING_VAR", "", kOptional}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("peer_stats", &Batchnorm_attributes::peer_stats_)};
@@ -71,10 +71,10 @@ class Batchnorm_inference_attributes : public Attributes<Batchnorm_inference_att
   static constexpr std::string_view kTag = "BATCHNORM_INFERENCE";
   enum Input : size_t { X, MEAN, INV_VARIANCE, SCALE, BIAS };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "input"}, Port{"MEAN", "mean"},
-                                      Port{"INV_VARIANCE", "inv_variance"}, Port{"SCALE", "scale"},
-                                      Port{"BIAS", "bias"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}, Port{"MEAN", "mean"},
+                                  Port{"INV_VARIANCE", "inv_variance"}, Port{"SCALE", "scale"},
+                                  Port{"BIAS", "bias"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{};
@@ -100,12 +100,10 @@ class DBN_weight_attributes : public Attributes<DBN_weight_attributes> {
   static constexpr std::string_view kTag = "DBN_WEIGHT";
   enum Input : size_t { DY, X, SCALE, MEAN, INV_VARIANCE };
   enum Output : size_t { DSCALE, DBIAS, EQ_SCALE_DY, EQ_SCALE_X, EQ_BIAS };
-  static constexpr std::array kInputs{Port{"DY", "grad"}, Port{"X", "input"},
-                                      Port{"SCALE", "scale"}, Port{"MEAN", "mean"},
-                                      Port{"INV_VARIANCE", "inv_variance"}};
-  static constexpr std::array kOutputs{Port{"DSCALE", ""}, Port{"DBIAS", ""},
-                                       Port{"EQ_SCALE_DY", ""}, Port{"EQ_SCALE_X", ""},
-                                       Port{"EQ_BIAS", ""}};
+  static constexpr Port kInputs[]{Port{"DY", "grad"}, Port{"X", "input"}, Port{"SCALE", "scale"},
+                                  Port{"MEAN", "mean"}, Port{"INV_VARIANCE", "inv_variance"}};
+  static constexpr Port kOutputs[]{Port{"DSCALE", ""}, Port{"DBIAS", ""}, Port{"EQ_SCALE_DY", ""},
+                                   Port{"EQ_SCALE_X", ""}, Port{"EQ_BIAS", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{};
@@ -118,8 +116,8 @@ class Genstats_attributes : public Attributes<Genstats_attributes> {
   static constexpr std::string_view kTag = "GENSTATS";
   enum Input : size_t { X };
   enum Output : size_t { SUM, SQ_SUM };
-  static constexpr std::array kInputs{Port{"X", "input"}};
-  static constexpr std::array kOutputs{Port{"SUM", ""}, Port{"SQ_SUM", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}};
+  static constexpr Port kOutputs[]{Port{"SUM", ""}, Port{"SQ_SUM", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{};
@@ -150,21 +148,21 @@ class BN_finalize_attributes : public Running_statistics_attributes<BN_finalize_
     NEXT_RUNNING_MEAN,
     NEXT_RUNNING_VAR
   };
-  static constexpr std::array kInputs{Port{"SUM", ""},
-                                      Port{"SQ_SUM", ""},
-                                      Port{"SCALE", ""},
-                                      Port{"BIAS", ""},
-                                      Port{"EPSILON", ""},
-                                      Port{"ACCUM_COUNT", ""},
-                                      Port{"PREV_RUNNING_MEAN", "", kOptional},
-                                      Port{"PREV_RUNNING_VAR", "", kOptional},
-                                      Port{"MOMENTUM", "", kOptional}};
-  static constexpr std::array kOutputs{Port{"EQ_SCALE", ""},
-                                       Port{"EQ_BIAS", ""},
-                                       Port{"MEAN", ""},
-                                       Port{"INV_VARIANCE", ""},
-                                       Port{"NEXT_RUNNING_MEAN", "", kOptional},
-                                       Port{"NEXT_RUNNING_VAR", "", kOptional}};
+  static constexpr Port kInputs[]{Port{"SUM", ""},
+                                  Port{"SQ_SUM", ""},
+                                  Port{"SCALE", ""},
+                                  Port{"BIAS", ""},
+                                  Port{"EPSILON", ""},
+                                  Port{"ACCUM_COUNT", ""},
+                                  Port{"PREV_RUNNING_MEAN", "", kOptional},
+                                  Port{"PREV_RUNNING_VAR", "", kOptional},
+                                  Port{"MOMENTUM", "", kOptional}};
+  static constexpr Port kOutputs[]{Port{"EQ_SCALE", ""},
+                                   Port{"EQ_BIAS", ""},
+                                   Port{"MEAN", ""},
+                                   Port{"INV_VARIANCE", ""},
+                                   Port{"NEXT_RUNNING_MEAN", "", kOptional},
+                                   Port{"NEXT_RUNNING_VAR", "", kOptional}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{};

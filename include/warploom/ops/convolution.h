@@ -69,8 +69,8 @@ class Conv_fprop_attributes : public ConvolutionAttributes<Conv_fprop_attributes
   static constexpr std::string_view kTag = "CONV_FPROP";
   enum Input : size_t { X, W };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "image"}, Port{"W", "weight"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "image"}, Port{"W", "weight"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
 };
 
 /// The gradient of a forward convolution, with the same fields, for its image: DX = sum over the
@@ -82,8 +82,8 @@ class Conv_dgrad_attributes : public ConvolutionAttributes<Conv_dgrad_attributes
   static constexpr std::string_view kTag = "CONV_DGRAD";
   enum Input : size_t { DY, W };
   enum Output : size_t { DX };
-  static constexpr std::array kInputs{Port{"DY", "loss"}, Port{"W", "filter"}};
-  static constexpr std::array kOutputs{Port{"DX", ""}};
+  static constexpr Port kInputs[]{Port{"DY", "loss"}, Port{"W", "filter"}};
+  static constexpr Port kOutputs[]{Port{"DX", ""}};
 };
 
 /// The gradient of a forward convolution, with the same fields, for its filter: DW[k, c, r] = sum
@@ -94,8 +94,8 @@ class Conv_wgrad_attributes : public ConvolutionAttributes<Conv_wgrad_attributes
   static constexpr std::string_view kTag = "CONV_WGRAD";
   enum Input : size_t { DY, X };
   enum Output : size_t { DW };
-  static constexpr std::array kInputs{Port{"DY", "loss"}, Port{"X", "image"}};
-  static constexpr std::array kOutputs{Port{"DW", ""}};
+  static constexpr Port kInputs[]{Port{"DY", "loss"}, Port{"X", "image"}};
+  static constexpr Port kOutputs[]{Port{"DW", ""}};
 };
 
 }  // namespace warploom::graph

@@ -16,10 +16,10 @@ class Matmul_attributes : public Attributes<Matmul_attributes> {
   static constexpr std::string_view kTag = "MATMUL";
   enum Input : size_t { A, B, M_override, N_override, K_override };
   enum Output : size_t { C };
-  static constexpr std::array kInputs{
-      Port{"A", "A"}, Port{"B", "B"}, Port{"M_override", "", kOptional},
-      Port{"N_override", "", kOptional}, Port{"K_override", "", kOptional}};
-  static constexpr std::array kOutputs{Port{"C", ""}};
+  static constexpr Port kInputs[]{Port{"A", "A"}, Port{"B", "B"}, Port{"M_override", "", kOptional},
+                                  Port{"N_override", "", kOptional},
+                                  Port{"K_override", "", kOptional}};
+  static constexpr Port kOutputs[]{Port{"C", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("padding_value", &Matmul_attributes::padding_)};

@@ -15,8 +15,8 @@ class Reshape_attributes : public Attributes<Reshape_attributes> {
   static constexpr std::string_view kTag = "RESHAPE";
   enum Input : size_t { X };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "input"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
   template <class = void>
   static constexpr auto fields() {
     using Self = Reshape_attributes;
@@ -52,8 +52,8 @@ class Transpose_attributes : public Attributes<Transpose_attributes> {
   static constexpr std::string_view kTag = "TRANSPOSE";
   enum Input : size_t { X };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "input"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("permutation", &Transpose_attributes::permutation_, kRequired)};
@@ -78,8 +78,8 @@ class Slice_attributes : public Attributes<Slice_attributes> {
   static constexpr std::string_view kTag = "SLICE";
   enum Input : size_t { X };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "input"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
   template <class = void>
   static constexpr auto fields() {
     using Self = Slice_attributes;

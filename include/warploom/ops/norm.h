@@ -12,8 +12,8 @@ template <class Derived>
 class Norm_forward_attributes : public Attributes<Derived> {
  public:
   enum Input : size_t { X, SCALE, BIAS, EPSILON };
-  static constexpr std::array kInputs{Port{"X", "input"}, Port{"SCALE", "scale"},
-                                      Port{"BIAS", "bias", kOptional}, Port{"EPSILON", "epsilon"}};
+  static constexpr Port kInputs[]{Port{"X", "input"}, Port{"SCALE", "scale"},
+                                  Port{"BIAS", "bias", kOptional}, Port{"EPSILON", "epsilon"}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("forward_phase", &Norm_forward_attributes::forward_phase_, kRequired)};
@@ -38,8 +38,8 @@ template <class Derived>
 class Centered_norm_attributes : public Norm_forward_attributes<Derived> {
  public:
   enum Output : size_t { Y, MEAN, INV_VARIANCE };
-  static constexpr std::array kOutputs{Port{"Y", ""}, Port{"MEAN", "", kOptional},
-                                       Port{"INV_VARIANCE", "", kOptional}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"MEAN", "", kOptional},
+                                   Port{"INV_VARIANCE", "", kOptional}};
 };
 
 /// Inputs and results of the gradient of a normalization. Without MEAN and INV_VARIANCE they are
@@ -49,13 +49,13 @@ class Norm_backward_attributes : public Attributes<Derived> {
  public:
   enum Input : size_t { DY, X, SCALE, MEAN, INV_VARIANCE, EPSILON };
   enum Output : size_t { DX, DSCALE, DBIAS };
-  static constexpr std::array kInputs{Port{"DY", "grad"},
-                                      Port{"X", "input"},
-                                      Port{"SCALE", "scale"},
-                                      Port{"MEAN", "mean", kOptional},
-                                      Port{"INV_VARIANCE", "inv_variance", kOptional},
-                                      Port{"EPSILON", "epsilon", kOptional}};
-  static constexpr std::array kOutputs{Port{"DX", ""}, Port{"DSCALE", ""}, Port{"DBIAS", ""}};
+  static constexpr Port kInputs[]{Port{"DY", "grad"},
+                                  Port{"X", "input"},
+                                  Port{"SCALE", "scale"},
+                                  Port{"MEAN", "mean", kOptional},
+                                  Port{"INV_VARIANCE", "inv_variance", kOptional},
+                                  Port{"EPSILON", "epsilon", kOptional}};
+  static constexpr Port kOutputs[]{Port{"DX", ""}, Port{"DSCALE", ""}, Port{"DBIAS", ""}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{};
@@ -111,7 +111,7 @@ class Rmsnorm_attributes : public Norm_forward_attributes<Rmsnorm_attributes> {
  public:
   static constexpr std::string_view kTag = "RMS_NORM";
   enum Output : size_t { Y, INV_VARIANCE };
-  static constexpr std::array kOutputs{Port{"Y", ""}, Port{"INV_VARIANCE", "", kOptional}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"INV_VARIANCE", "", kOptional}};
 
   Rmsnorm_attributes& set_bias(TensorPtr value) { return set_input(BIAS, std::move(value)); }
 };
@@ -120,10 +120,10 @@ class Rmsnorm_backward_attributes : public Attributes<Rmsnorm_backward_attribute
   static constexpr std::string_view kTag = "RMS_NORM_BPROP";
   enum Input : size_t { DY, X, SCALE, INV_VARIANCE };
   enum Output : size_t { DX, DSCALE, DBIAS };
-  static constexpr std::array kInputs{Port{"DY", "grad"}, Port{"X", "input"},
-                                      Port{"SCALE", "scale"}, Port{"INV_VARIANCE", "inv_variance"}};
-  static constexpr std::array kOutputs{Port{"DX", ""}, Port{"DSCALE", ""},
-                                       Port{"DBIAS", "", kOptional}};
+  static constexpr Port kInputs[]{Port{"DY", "grad"}, Port{"X", "input"}, Port{"SCALE", "scale"},
+                                  Port{"INV_VARIANCE", "inv_variance"}};
+  static constexpr Port kOutputs[]{Port{"DX", ""}, Port{"DSCALE", ""},
+                                   Port{"DBIAS", "", kOptional}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("use_dbias", &Rmsnorm_backward_attributes::use_dbias_)};

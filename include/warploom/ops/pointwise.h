@@ -15,9 +15,9 @@ class Pointwise_attributes : public Attributes<Pointwise_attributes> {
   static constexpr std::string_view kTag = "POINTWISE";
   enum Input : size_t { IN_0, IN_1, IN_2 };
   enum Output : size_t { OUT_0 };
-  static constexpr std::array kInputs{Port{"IN_0", "a"}, Port{"IN_1", "b", kOptional},
-                                      Port{"IN_2", "c", kOptional}};
-  static constexpr std::array kOutputs{Port{"OUT_0", ""}};
+  static constexpr Port kInputs[]{Port{"IN_0", "a"}, Port{"IN_1", "b", kOptional},
+                                  Port{"IN_2", "c", kOptional}};
+  static constexpr Port kOutputs[]{Port{"OUT_0", ""}};
   template <class = void>
   static constexpr auto fields() {
     using Self = Pointwise_attributes;

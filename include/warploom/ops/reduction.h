@@ -15,8 +15,8 @@ class Reduction_attributes : public Attributes<Reduction_attributes> {
   static constexpr std::string_view kTag = "REDUCTION";
   enum Input : size_t { X };
   enum Output : size_t { Y };
-  static constexpr std::array kInputs{Port{"X", "input"}};
-  static constexpr std::array kOutputs{Port{"Y", ""}};
+  static constexpr Port kInputs[]{Port{"X", "input"}};
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
   template <class = void>
   static constexpr auto fields() {
     using Self = Reduction_attributes;

@@ -14,10 +14,10 @@ class Softmax_attributes : public Attributes<Softmax_attributes> {
   static constexpr std::string_view kTag = "SOFTMAX";
   enum Input : size_t { P, SINK };
   enum Output : size_t { S, Stats, Max, Sum_exp };
-  static constexpr std::array kInputs{Port{"P", "input"}, Port{"SINK", "sink", kOptional}};
-  static constexpr std::array kOutputs{Port{"S", ""}, Port{"Stats", "stats", kOptional},
-                                       Port{"Max", "max", kOptional},
-                                       Port{"Sum_exp", "sum_exp", kOptional}};
+  static constexpr Port kInputs[]{Port{"P", "input"}, Port{"SINK", "sink", kOptional}};
+  static constexpr Port kOutputs[]{Port{"S", ""}, Port{"Stats", "stats", kOptional},
+                                   Port{"Max", "max", kOptional},
+                                   Port{"Sum_exp", "sum_exp", kOptional}};
   template <class = void>
   static constexpr auto fields() {
     return std::tuple{field("axis", &Softmax_attributes::axis_)};
