@@ -94,13 +94,17 @@ void set_compute_data_type(Operation& operation, DataType_t type) {
 
 std::span<const graph::Port> input_ports(const Operation& operation) {
   return std::visit(
-      [](const auto& attributes) { return std::span<const graph::Port>(attributes.kInputs); },
+      []<class Attributes>(const Attributes&) {
+        return std::span<const graph::Port>(Attributes::kInputs);
+      },
       operation);
 }
 
 std::span<const graph::Port> output_ports(const Operation& operation) {
   return std::visit(
-      [](const auto& attributes) { return std::span<const graph::Port>(attributes.kOutputs); },
+      []<class Attributes>(const Attributes&) {
+        return std::span<const graph::Port>(Attributes::kOutputs);
+      },
       operation);
 }
 
