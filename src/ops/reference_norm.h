@@ -35,7 +35,8 @@ void normalize(const ForwardNorm& norm, Affine&& affine) {
     return tensor ? load_at(tensor, rank, index) : otherwise;
   };
   for_each_index(norm.statistics, [&](const Index& at) {
-    const auto [mean, inv_variance] = affine(at);
+    const auto normal = affine(at);
+    const double mean = normal.first, inv_variance = normal.second;
     for_each_reduced_index(norm.x.shape->dims, norm.statistics, at, [&](const Index& index) {
       const double value = (load_at(norm.x, rank, index) - mean) * inv_variance;
       store_at(norm.y, rank, index,
