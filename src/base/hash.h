@@ -1,4 +1,7 @@
 #pragma once
+#include <cstddef>
+#include <span>
+
 #include "base/encoding.h"
 
 namespace warploom::base {
@@ -14,5 +17,12 @@ class Hash : public Encoding<Hash> {
  private:
   uint64_t state_ = 0xcbf29ce484222325u;
 };
+
+/// That of files: their hash as a text.
+inline uint64_t checksum(std::span<const std::byte> bytes) {
+  return Hash()
+      .add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()))
+      .value();
+}
 
 }  // namespace warploom::base

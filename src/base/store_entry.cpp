@@ -11,12 +11,6 @@ namespace {
 // "WRPLSTOR" as a number.
 constexpr uint64_t kMagic = 0x524f54534c505257;
 
-uint64_t checksum(std::span<const std::byte> bytes) {
-  return Hash()
-      .add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()))
-      .value();
-}
-
 error_t unreadable(std::string why) {
   return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, std::move(why)};
 }

@@ -40,10 +40,6 @@ std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-uint64_t checksum(Bytes bytes) {
-  return base::Hash().add(text_of(bytes)).value();
-}
-
 error_t refused(std::string_view message) {
   return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, fmt::format("Plan container: {}", message)};
 }
@@ -61,7 +57,7 @@ error_t foreign(std::span<const uint8_t> data) {
 bool read_graph(Bytes data, const Head& head, std::string& json) {
   if (data.size() < kHeadBytes || head.graph_size > data.size() - kHeadBytes) return false;
   const Bytes graph = data.subspan(kHeadBytes, head.graph_size);
-  if (checksum(graph) != head.graph_checksum) return false;
+  if (base::checksum(graph) != head.graph_checksum) return false;
   json = text_of(graph);
   return true;
 }
@@ -103,13 +99,13 @@ std::vector<uint8_t> write_plan_container(const PlanContainer& container) {
   std::vector<std::byte> guarded = base::ByteWriter()
                                        .add(uint64_t{kHeadBytes + graph.size() + tail.size()})
                                        .add(kFormatVersion)
-                                       .add(checksum(graph))
+                                       .add(base::checksum(graph))
                                        .add(uint64_t{graph.size()})
                                        .take();
   guarded.insert(guarded.end(), graph.begin(), graph.end());
   guarded.insert(guarded.end(), tail.begin(), tail.end());
 
-  const std::vector<std::byte> sum = base::ByteWriter().add(checksum(guarded)).take();
+  const std::vector<std::byte> sum = base::ByteWriter().add(base::checksum(guarded)).take();
   std::vector<uint8_t> data(kMagic.begin(), kMagic.end());
   for (Bytes part : {Bytes(sum), Bytes(guarded)}) {
     const auto* const first = reinterpret_cast<const uint8_t*>(part.data());
@@ -136,7 +132,7 @@ error_t read_plan_container(std::span<const uint8_t> data, PlanContainer& contai
     return refused(
         fmt::format("is damaged, or something follows it: found {} bytes, its head says {}",
                     data.size(), head.size));
-  if (checksum(bytes.subspan(kGuardedFrom)) != head.checksum)
+  if (base::checksum(bytes.subspan(kGuardedFrom)) != head.checksum)
     return refused("is damaged: its checksum is another than that of its bytes");
   if (head.version != kFormatVersion)
     return refused(
