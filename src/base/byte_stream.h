@@ -8,26 +8,25 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
+
 namespace warploom::base {
 
-/// Writes what ByteReader reads: numbers of eight bytes, the lowest first; texts after their
-/// length.
-class ByteWriter {
+/// Writes what ByteReader reads.
+class ByteWriter : public Encoding<ByteWriter> {
  public:
-  ByteWriter& add(uint64_t number) {
-    for (int byte = 0; byte < 8; ++byte)
-      bytes_.push_back(static_cast<std::byte>(number >> (8 * byte)));
-    return *this;
-  }
-  ByteWriter& add(int64_t number) { return add(static_cast<uint64_t>(number)); }
-  ByteWriter& add(double number) { return add(std::bit_cast<uint64_t>(number)); }
+  using Encoding::add;
   ByteWriter& add(std::span<const std::byte> bytes) {
-    add(uint64_t{bytes.size()});
+    add(bytes.size());
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  ByteWriter& add(std::string_view text) { return add(std::as_bytes(std::span(text))); }
+  ByteWriter& add(const std::vector<std::byte>& bytes) { return add(std::span(bytes)); }
 
+  void add_bytes(std::string_view bytes) {
+    const auto view = std::as_bytes(std::span(bytes));
+    bytes_.insert(bytes_.end(), view.begin(), view.end());
+  }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

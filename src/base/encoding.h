@@ -10,8 +10,9 @@
 
 namespace warploom::base {
 
-/// Values as bytes, the same in every process and build, for `Derived::add_bytes`. Every value is
-/// preceded by its length where it has one, so that neighbours cannot run into each other.
+/// Values as bytes, the same in every process and build, for `Derived::add_bytes`. A number is
+/// eight bytes, the lowest first; what has a length comes after it, so that neighbours cannot run
+/// into each other.
 template <class Derived>
 class Encoding {
  public:
