@@ -1,6 +1,8 @@
 #include "base/private_file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -41,6 +43,34 @@ class Descriptor {
 
  private:
   int number_;
+};
+
+/// A write beyond the process's limit on the size of files raises SIGXFSZ, of which a process dies
+/// that does not expect it. In this thread, and while this lives, it is the error EFBIG alone.
+class FileSizeSignalBlocked {
+ public:
+  FileSizeSignalBlocked() {
+    ::sigemptyset(&signal_);
+    ::sigaddset(&signal_, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    was_pending_ = is_pending();
+  }
+  ~FileSizeSignalBlocked() {
+    constexpr timespec kNow{};
+    if (!was_pending_ && is_pending()) (void)::sigtimedwait(&signal_, nullptr, &kNow);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  FileSizeSignalBlocked(const FileSizeSignalBlocked&) = delete;
+  FileSizeSignalBlocked& operator=(const FileSizeSignalBlocked&) = delete;
+
+ private:
+  static bool is_pending() {
+    sigset_t pending;
+    return ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 1;
+  }
+
+  sigset_t signal_, before_;
+  bool was_pending_ = false;
 };
 
 int write_all(int descriptor, std::span<const std::byte> bytes) {
@@ -106,6 +136,7 @@ FileContent read_private_file(const std::filesystem::path& path, int64_t most_by
 int write_private_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.number() < 0) return errno;
+  const FileSizeSignalBlocked blocked;
   int error = write_all(file.number(), bytes);
   if (file.close() != 0 && error == 0) error = errno;
   if (error != 0) ::unlink(path.c_str());

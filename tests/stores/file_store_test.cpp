@@ -286,6 +286,23 @@ TEST(FileStore, RemovesWhatKilledWritersLeftOnceItIsOld) {
   EXPECT_TRUE(fs::exists(temporary / "notes")) << "no store made it";
 }
 
+TEST(FileStore, ALimitOnTheSizeOfFilesKillsNobody) {
+  const TemporaryFolder folder;
+  FileStore store(settings_for(folder.path()));
+  ASSERT_TRUE(put(store, "kept", "value"));
+  rlimit limit;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const bool is_written = put(store, "key", "value");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_FALSE(is_written);
+  EXPECT_EQ(get_text(store, "key"), "(nothing)");
+  EXPECT_EQ(get_text(store, "kept"), "value");
+  EXPECT_TRUE(fs::is_empty(folder.path() / base::kTemporaryFolder));
+  EXPECT_TRUE(put(store, "key", "value"));
+}
+
 TEST(FileStore, OffTouchesNothing) {
   const TemporaryFolder folder;
   FileStore store(settings_for(folder.path() / "cache", StoreAccess::kOff));
