@@ -44,7 +44,8 @@ error_t PlanList::build_at(int64_t index, const Limits& limits) {
 
 error_t PlanList::load(const std::string& full_name,
                        std::span<const std::vector<std::byte>> payloads) {
-  CHECK_WARPLOOM_ERROR(add_by_name(full_name));
+  if (const error_t error = add_by_name(full_name); error.is_bad())
+    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, error.err_msg};
   const Selection& selection = entries_.back()->selection();
   if (!payloads.empty() && payloads.size() != selection.choices.size())
     return {error_code_t::UNSUPPORTED_GRAPH_FORMAT,
