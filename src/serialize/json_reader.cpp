@@ -12,7 +12,7 @@ constexpr int kDeepest = 32;
 
 error_t format_error(std::string_view path, std::string_view message) {
   return {error_code_t::UNSUPPORTED_GRAPH_FORMAT,
-          fmt::format("Graph JSON, {}: {}", path.empty() ? "/" : path, message)};
+          fmt::format("JSON, {}: {}", path.empty() ? "/" : path, message)};
 }
 
 Result<Json> parse_json(const std::string& text) {
