@@ -1,10 +1,5 @@
 #include "plan/plan_cache.h"
 
-#include <fmt/format.h>
-
-#include <warploom/version.h>
-
-#include "base/hash.h"
 #include "graph/identity.h"
 
 namespace warploom::plan {
@@ -30,11 +25,6 @@ SavedPlan saved_plan(const ListedPlan& listed) {
 
 SavedKey saved_key(const CacheKey& key) {
   return {graph::key(key.graph), key.mode, key.device};
-}
-
-std::string device_text(const Device& device) {
-  return fmt::format("{} {} {} {} warploom-{}", static_cast<int>(device.type), device.name,
-                     device.architecture, device.parallelism, version());
 }
 
 std::vector<std::shared_ptr<const PlanCache::Plans>> PlanCache::find(

@@ -16,7 +16,7 @@ namespace warploom::plan {
 struct CacheKey {
   std::string graph;  ///< graph::identity()
   HeurMode_t mode = HeurMode_t::A;
-  std::string device;
+  std::string device;  ///< library_and_device()
   bool operator<(const CacheKey& other) const {
     return std::tie(graph, mode, device) < std::tie(other.graph, other.mode, other.device);
   }
@@ -36,9 +36,6 @@ struct SavedPlan {
   std::string name;
   std::vector<std::vector<std::byte>> kernels;
 };
-
-/// The type, name, architecture and parallelism of a device, and the library's version.
-std::string device_text(const Device& device);
 
 /// The plans that were listed for graphs, for others that differ from them in shapes alone. Safe
 /// for concurrent use.

@@ -3,13 +3,14 @@
 #include "plan/custom_selection.h"
 #include "plan/fit.h"
 #include "plan/plan_list.h"
+#include "plan/store_key.h"
 
 namespace warploom::plan {
 
 void PlanList::use_cache(std::shared_ptr<PlanCache> cache, std::string identity) {
   cache_ = std::move(cache);
   cache_key_.graph = std::move(identity);
-  cache_key_.device = device_text(device());
+  cache_key_.device = library_and_device(device());
 }
 
 bool PlanList::append_cached(const CacheKey& key) {
