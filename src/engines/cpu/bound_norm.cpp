@@ -7,6 +7,7 @@
 
 #include "engines/cpu/anchor_tiles.h"
 #include "engines/cpu/cost_model.h"
+#include "engines/cpu/row_statistics.h"
 
 namespace warploom::cpu {
 namespace {
@@ -236,13 +237,15 @@ BoundNorm::Affine BoundNorm::softmax_row(const Launch& launch, int64_t row, cons
 BoundNorm::Affine BoundNorm::moments_row(const Launch& launch, int64_t row, const void* x) const {
   const KernelTable& kernels = *program_->machine.kernels;
   const NormProblem& p = problem_;
-  double mean = 0, variance = 0;
-  kernels_->moments(x, p.length, p.is_centered, &mean, &variance);
+  const auto count = static_cast<double>(p.length);
+  ShiftedSums found;
+  if (p.length > 0) found = ShiftedSums(x, p.compute, p.is_centered);
+  kernels_->shifted_sums(x, p.length, found.shift, &found.sum, &found.squares);
+  const double mean = found.mean(count), variance = found.variance(count);
   const double inv_variance = 1 / std::sqrt(variance + launch.epsilon);
   p.mean.set_element(launch.pointers, row, mean, kernels);
   p.inv_variance.set_element(launch.pointers, row, inv_variance, kernels);
   if (p.momentum) {
-    const auto count = static_cast<double>(p.length);
     const auto next = [&](const RowTensor& previous, double value) {
       return (1 - launch.momentum) * previous.element(launch.pointers, row, kernels) +
              launch.momentum * value;

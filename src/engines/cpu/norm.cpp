@@ -2,6 +2,7 @@
 
 #include "engines/cpu/bound_norm.h"
 #include "engines/cpu/group_checks.h"
+#include "engines/cpu/norm_gradient.h"
 #include "ops/norm_axes.h"
 
 namespace warploom::cpu {
@@ -24,17 +25,19 @@ engine::Verdict check_norm(const fusion::FusionGroup& group) {
   if (auto verdict = check_anchor(group, fusion::AnchorKind::kNorm, "one normalization");
       !verdict.is_supported)
     return verdict;
-  if (!ops::is_forward_normalization(group.node(group.anchor).operation))
-    return check_anchor(group, fusion::AnchorKind::kNone, "a softmax or a forward normalization");
   if (!group.prologues.empty())
     return refuse("nothing is computed before a normalization", group.anchor,
                   group.node(group.anchor).inputs[group.prologues.front().port],
                   "pointwise work on an input", "none");
+  if (!ops::is_forward_normalization(group.node(group.anchor).operation))
+    return check_norm_gradient(group);
   return check_group(group);
 }
 
 std::unique_ptr<const CpuKernel> make_norm_kernel(const fusion::FusionGroup& group,
                                                   const Machine& machine) {
+  if (!ops::is_forward_normalization(group.node(group.anchor).operation))
+    return make_norm_gradient_kernel(group, machine);
   auto program = std::make_shared<NormProgram>();
   program->group = group;
   program->machine = machine;

@@ -4,8 +4,9 @@
 
 namespace warploom::cpu {
 
-/// "cpu.norm": softmax and forward normalizations, row by row in per-thread buffers, with what
-/// follows them fused on tiles of the rows. Any strides; statistics in double, two passes.
+/// "cpu.norm": softmax and the normalizations, row by row in per-thread buffers or, where channels
+/// are last, column by column; with what follows a forward one fused on tiles of the rows. Any
+/// strides; what is summed is summed in double.
 class NormEngine final : public CpuEngine {
  public:
   engine::EngineInfo info() const override;

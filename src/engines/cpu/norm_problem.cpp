@@ -12,19 +12,6 @@ using Softmax = graph::Softmax_attributes;
 using Batchnorm = graph::Batchnorm_attributes;
 using Inference = graph::Batchnorm_inference_attributes;
 
-// Rows are held in float unless an input has more digits than float.
-DataType_t compute_type_of(const fusion::FusionGroup& group, const ir::Node& node) {
-  const auto is_wide = [&](ir::TensorId id) {
-    if (id == ir::kNoTensor) return false;
-    const DataType_t type = group.tensor(id).data_type;
-    return type == DataType_t::DOUBLE || type == DataType_t::INT32 || type == DataType_t::INT64;
-  };
-  const bool is_double = node.compute_data_type == DataType_t::DOUBLE ||
-                         std::ranges::any_of(node.inputs, is_wide) ||
-                         std::ranges::any_of(node.outputs, is_wide);
-  return is_double ? DataType_t::DOUBLE : DataType_t::FLOAT;
-}
-
 struct Filler {
   NormProblem& problem;
   const fusion::FusionGroup& group;
@@ -84,9 +71,22 @@ struct Filler {
 
 }  // namespace
 
+DataType_t norm_compute_type(const fusion::FusionGroup& group) {
+  const ir::Node& node = group.node(group.anchor);
+  const auto is_wide = [&](ir::TensorId id) {
+    if (id == ir::kNoTensor) return false;
+    const DataType_t type = group.tensor(id).data_type;
+    return type == DataType_t::DOUBLE || type == DataType_t::INT32 || type == DataType_t::INT64;
+  };
+  const bool is_double = node.compute_data_type == DataType_t::DOUBLE ||
+                         std::ranges::any_of(node.inputs, is_wide) ||
+                         std::ranges::any_of(node.outputs, is_wide);
+  return is_double ? DataType_t::DOUBLE : DataType_t::FLOAT;
+}
+
 NormProblem::NormProblem(const fusion::FusionGroup& group, ir::ShapeTable shapes) {
   const ir::Node& node = group.node(group.anchor);
-  compute = compute_type_of(group, node);
+  compute = norm_compute_type(group);
   std::visit(Filler{*this, group, shapes, node}, node.operation);
   rows = axes.rows();
   length = axes.length();

@@ -4,6 +4,10 @@
 
 namespace warploom::cpu {
 
+/// Rows of a normalization are held in FLOAT unless a tensor has more digits than that: then
+/// DOUBLE.
+DataType_t norm_compute_type(const fusion::FusionGroup& group);
+
 /// The anchor of a group as rows: which tensors there are, and how each lies.
 struct NormProblem {
   enum class Kind {

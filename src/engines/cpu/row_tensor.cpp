@@ -1,6 +1,7 @@
 #include "engines/cpu/row_tensor.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace warploom::cpu {
 
@@ -35,6 +36,7 @@ RowTensor::RowTensor(const fusion::FusionGroup& group, ir::ShapeTable shapes, ir
   if (tensor == ir::kNoTensor) return;
   type_ = group.tensor(tensor).data_type;
   element_bytes_ = detail::get_data_type_size(type_);
+  length_ = axes.length();
   pointer_ = pointer_index(group, tensor);
   if (pointer_ < 0) {
     if (const auto& value = group.tensor(tensor).value)
@@ -50,7 +52,11 @@ RowTensor::RowTensor(const fusion::FusionGroup& group, ir::ShapeTable shapes, ir
     const bool moves = place >= rank && shape.dims[place - rank] != 1;
     return Axis{axes.dims[static_cast<size_t>(axis)], moves ? shape.strides[place - rank] : 0};
   };
-  for (int axis : axes.kept) kept_.push_back(axis_of(axis));
+  for (int axis : axes.kept) {
+    kept_.push_back(axis_of(axis));
+    // A result may have elements where the domain has none.
+    kept_.back().extent = std::max<int64_t>(kept_.back().extent, 1);
+  }
   for (int axis : axes.along) {
     const Axis next = axis_of(axis);
     if (next.extent == 1) continue;
@@ -78,6 +84,11 @@ std::byte* RowTensor::at(std::span<void* const> pointers, int64_t row) const {
 double RowTensor::element(std::span<void* const> pointers, int64_t row,
                           const KernelTable& kernels) const {
   if (pointer_ < 0) return value_;
+  if (type_ == DataType_t::FLOAT) {
+    float value = 0;
+    std::memcpy(&value, at(pointers, row), sizeof value);
+    return value;
+  }
   double value = 0;
   kernels.convert(at(pointers, row), type_, 1, &value, DataType_t::DOUBLE, 1, 1);
   return value;
@@ -88,29 +99,65 @@ void RowTensor::set_element(std::span<void* const> pointers, int64_t row, double
   if (*this) kernels.convert(&value, DataType_t::DOUBLE, 1, at(pointers, row), type_, 1, 1);
 }
 
-const void* RowTensor::row(std::span<void* const> pointers, int64_t row, DataType_t type,
-                           void* buffer, const KernelTable& kernels) const {
+int64_t RowTensor::left_in_run(int64_t begin) const {
+  if (along_.empty()) return length_ - begin;
+  return along_.back().extent - begin % along_.back().extent;
+}
+
+int64_t RowTensor::offset_along(int64_t begin) const {
+  int64_t offset = 0;
+  for (size_t axis = along_.size(); axis-- > 0; begin /= along_[axis].extent)
+    offset += begin % along_[axis].extent * along_[axis].stride;
+  return offset;
+}
+
+bool RowTensor::is_in_place(const Piece& piece, DataType_t type) const {
+  return pointer_ >= 0 && type_ == type && !along_.empty() && along_.back().stride == 1 &&
+         piece.count > 0 && piece.count <= left_in_run(piece.begin);
+}
+
+/// function(memory, elements before, elements, stride) for each part that is evenly spaced.
+template <class Function>
+void RowTensor::for_each_run(std::span<void* const> pointers, const Piece& piece,
+                             Function&& function) const {
+  std::byte* const begin = at(pointers, piece.row);
+  const int64_t stride = along_.empty() ? 0 : along_.back().stride;
+  for (int64_t done = 0; done < piece.count;) {
+    const int64_t n = std::min(piece.count - done, left_in_run(piece.begin + done));
+    function(begin + offset_along(piece.begin + done) * element_bytes_, done, n, stride);
+    done += n;
+  }
+}
+
+const void* RowTensor::piece(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+                             void* buffer, const KernelTable& kernels) const {
   if (pointer_ < 0) {
-    kernels.convert(&value_, DataType_t::DOUBLE, 1, buffer, type, 1, 1);
+    kernels.convert(&value_, DataType_t::DOUBLE, 0, buffer, type, 1, piece.count);
     return buffer;
   }
-  const std::byte* source = at(pointers, row);
-  if (along_.size() == 1 && along_[0].stride == 1 && type_ == type) return source;
-  auto* target = static_cast<std::byte*>(buffer);
-  const int64_t bytes = detail::get_data_type_size(type);
-  const Axis last = along_.empty() ? Axis{1, 0} : along_.back();
-  int64_t runs = 1;
-  for (size_t axis = 0; axis + 1 < along_.size(); ++axis) runs *= along_[axis].extent;
-  if (last.extent == 0) return buffer;
-  for (int64_t run = 0; run < runs; ++run, target += last.extent * bytes) {
-    int64_t offset = 0, rest = run;
-    for (size_t axis = along_.size() - std::min<size_t>(1, along_.size()); axis-- > 0;
-         rest /= along_[axis].extent)
-      offset += rest % along_[axis].extent * along_[axis].stride;
-    kernels.convert(source + offset * element_bytes_, type_, last.stride, target, type, 1,
-                    last.extent);
-  }
+  if (is_in_place(piece, type))
+    return at(pointers, piece.row) + offset_along(piece.begin) * element_bytes_;
+  auto* const target = static_cast<std::byte*>(buffer);
+  for_each_run(pointers, piece, [&](const std::byte* from, int64_t done, int64_t n, int64_t step) {
+    kernels.convert(from, type_, step, target + done * detail::get_data_type_size(type), type, 1,
+                    n);
+  });
   return buffer;
+}
+
+void* RowTensor::target(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+                        void* buffer) const {
+  if (!is_in_place(piece, type)) return buffer;
+  return at(pointers, piece.row) + offset_along(piece.begin) * element_bytes_;
+}
+
+void RowTensor::write(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+                      const void* values, const KernelTable& kernels) const {
+  if (pointer_ < 0 || is_in_place(piece, type)) return;
+  const auto* const source = static_cast<const std::byte*>(values);
+  for_each_run(pointers, piece, [&](std::byte* to, int64_t done, int64_t n, int64_t step) {
+    kernels.convert(source + done * detail::get_data_type_size(type), type, 1, to, type_, step, n);
+  });
 }
 
 }  // namespace warploom::cpu

@@ -40,13 +40,35 @@ class RowTensor {
   /// The elements of a row, contiguous: in place if they lie so in memory as `type`, else copied to
   /// `buffer`.
   const void* row(std::span<void* const> pointers, int64_t row, DataType_t type, void* buffer,
-                  const KernelTable& kernels) const;
+                  const KernelTable& kernels) const {
+    return piece(pointers, {row, 0, length_}, type, buffer, kernels);
+  }
+
+  /// Consecutive elements of a row.
+  struct Piece {
+    int64_t row = 0, begin = 0, count = 0;
+  };
+  /// Of those from `begin` on, as many as lie evenly spaced in memory.
+  int64_t left_in_run(int64_t begin) const;
+  const void* piece(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+                    void* buffer, const KernelTable& kernels) const;
+  /// Where to write the elements of a piece as `type`: in place if they lie so in memory, else
+  /// `buffer`, which write() then stores.
+  void* target(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+               void* buffer) const;
+  /// `values`: from target(); nothing is left to do for those in place.
+  void write(std::span<void* const> pointers, const Piece& piece, DataType_t type,
+             const void* values, const KernelTable& kernels) const;
 
  private:
   struct Axis {
     int64_t extent, stride;
   };
   std::byte* at(std::span<void* const> pointers, int64_t row) const;
+  int64_t offset_along(int64_t begin) const;
+  bool is_in_place(const Piece& piece, DataType_t type) const;
+  template <class Function>
+  void for_each_run(std::span<void* const> pointers, const Piece& piece, Function&& function) const;
 
   DataType_t type_ = DataType_t::NOT_SET;
   int64_t element_bytes_ = 0;
@@ -55,6 +77,7 @@ class RowTensor {
   std::vector<Axis> kept_;
   std::vector<Axis> along_;  // merged
   bool is_constant_along_ = true;
+  int64_t length_ = 0;
 };
 
 }  // namespace warploom::cpu

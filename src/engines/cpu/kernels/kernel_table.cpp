@@ -30,6 +30,8 @@ namespace warploom::cpu {
   SoftmaxKernels softmax_kernels();                                                     \
   RowKernels float_rows();                                                              \
   RowKernels double_rows();                                                             \
+  ColumnKernels float_columns();                                                        \
+  ColumnKernels double_columns();                                                       \
   void run_float_tile(const TileProgramView& program, const TileArguments& arguments);  \
   void run_double_tile(const TileProgramView& program, const TileArguments& arguments); \
   }
@@ -112,6 +114,8 @@ void convert(const void* source, DataType_t source_type, int64_t source_stride, 
     table.softmax = isa::softmax_kernels();                                       \
     table.float_rows = isa::float_rows();                                         \
     table.double_rows = isa::double_rows();                                       \
+    table.float_columns = isa::float_columns();                                   \
+    table.double_columns = isa::double_columns();                                 \
     table.reduction = generic::reduction_kernels();                               \
     table.convert = convert<run_tile<isa::run_float_tile, isa::run_double_tile>>; \
     return table;                                                                 \

@@ -104,6 +104,7 @@ struct KernelTable {
 
   SoftmaxKernels softmax;
   RowKernels float_rows, double_rows;
+  ColumnKernels float_columns, double_columns;
   ReductionKernels reduction;
 
   /// Copies n elements, converting; each value is rounded once, integers saturate. Strides in

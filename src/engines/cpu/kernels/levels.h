@@ -13,6 +13,8 @@ GemmKernels double_gemm();
 SoftmaxKernels softmax_kernels();
 RowKernels float_rows();
 RowKernels double_rows();
+ColumnKernels float_columns();
+ColumnKernels double_columns();
 void run_float_tile(const TileProgramView& program, const TileArguments& arguments);
 void run_double_tile(const TileProgramView& program, const TileArguments& arguments);
 void run_int64_tile(const TileProgramView& program,

@@ -2,26 +2,10 @@
 
 #include "engines/cpu/kernels/levels.h"
 #include "engines/cpu/kernels/math_float.h"
+#include "engines/cpu/kernels/row_step.h"
 
 namespace warploom::cpu::WARPLOOM_ISA {
 namespace {
-
-/// Elements of a step: one vector of float, two of double.
-constexpr int kStep = kLanes<float>;
-
-WARPLOOM_INLINE TwoF64 load_step(const float* p) {
-  return widen(load(p));
-}
-WARPLOOM_INLINE TwoF64 load_step(const double* p) {
-  return {load(p), load(p + kLanes<double>)};
-}
-WARPLOOM_INLINE void store_step(float* p, TwoF64 v) {
-  store(p, narrow(v));
-}
-WARPLOOM_INLINE void store_step(double* p, TwoF64 v) {
-  store(p, v.low);
-  store(p + kLanes<double>, v.high);
-}
 
 double sum_of_lanes(F64 v) {
   double result = v[0];
@@ -30,43 +14,28 @@ double sum_of_lanes(F64 v) {
 }
 
 template <class T>
-double sum(const T* x, int64_t n) {
-  F64 low{}, high{}, next_low{}, next_high{};
-  int64_t i = 0;
-  for (; i + 2 * kStep <= n; i += 2 * kStep) {
-    const TwoF64 a = load_step(x + i), b = load_step(x + i + kStep);
-    low += a.low, high += a.high, next_low += b.low, next_high += b.high;
-  }
-  double total = sum_of_lanes((low + high) + (next_low + next_high));
-  for (; i < n; ++i) total += static_cast<double>(x[i]);
-  return total;
-}
-
-template <class T>
-double sum_of_squares(const T* x, int64_t n, double mean) {
-  const F64 shift = splat(mean);
-  F64 low{}, high{}, next_low{}, next_high{};
-  int64_t i = 0;
-  for (; i + 2 * kStep <= n; i += 2 * kStep) {
-    const TwoF64 a = load_step(x + i), b = load_step(x + i + kStep);
-    const F64 p = a.low - shift, q = a.high - shift, r = b.low - shift, s = b.high - shift;
-    low = fma(p, p, low), high = fma(q, q, high);
-    next_low = fma(r, r, next_low), next_high = fma(s, s, next_high);
-  }
-  double total = sum_of_lanes((low + high) + (next_low + next_high));
-  for (; i < n; ++i) {
-    const double left = static_cast<double>(x[i]) - mean;
-    total += left * left;
-  }
-  return total;
-}
-
-template <class T>
-void moments(const void* x, int64_t n, bool is_centered, double* mean, double* variance) {
+void shifted_sums(const void* x, int64_t n, double shift, double* sum, double* squares) {
   const auto* row = static_cast<const T*>(x);
-  const auto count = static_cast<double>(n);
-  *mean = is_centered ? sum(row, n) / count : 0.0;
-  *variance = sum_of_squares(row, n, *mean) / count;
+  const F64 shifts = splat(shift);
+  F64 sums[4]{}, products[4]{};
+  int64_t i = 0;
+  for (; i + 2 * kStep <= n; i += 2 * kStep) {
+    const TwoF64 a = load_step(row + i), b = load_step(row + i + kStep);
+    const F64 left[4]{a.low - shifts, a.high - shifts, b.low - shifts, b.high - shifts};
+    for (int j = 0; j < 4; ++j) {
+      sums[j] += left[j];
+      products[j] = fma(left[j], left[j], products[j]);
+    }
+  }
+  double total = sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  double total_squares = sum_of_lanes((products[0] + products[1]) + (products[2] + products[3]));
+  for (; i < n; ++i) {
+    const double left = static_cast<double>(row[i]) - shift;
+    total += left;
+    total_squares += left * left;
+  }
+  *sum += total;
+  *squares += total_squares;
 }
 
 template <class T>
@@ -148,16 +117,126 @@ double double_exponentials(const void* x, int64_t n, double maximum, void* y) {
   return total;
 }
 
+template <bool is_scaled, class T>
+WARPLOOM_INLINE TwoF64 load_gradient(const T* dy, const T* scale, int64_t i) {
+  TwoF64 g = load_step(dy + i);
+  if constexpr (is_scaled) {
+    const TwoF64 s = load_step(scale + i);
+    g.low *= s.low, g.high *= s.high;
+  }
+  return g;
+}
+
+template <bool is_scaled, class T>
+WARPLOOM_INLINE double one_gradient(const T* dy, const T* scale, int64_t i) {
+  const auto g = static_cast<double>(dy[i]);
+  if constexpr (is_scaled) return g * static_cast<double>(scale[i]);
+  return g;
+}
+
+template <class T, bool is_scaled>
+void sum_gradient(const GradientRow& row, const T* scale, int64_t n, double* sum,
+                  double* products) {
+  const auto *dy = static_cast<const T*>(row.dy), *x = static_cast<const T*>(row.x);
+  const F64 mean = splat(row.mean);
+  F64 low{}, high{}, low_products{}, high_products{};
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+    const TwoF64 g = load_gradient<is_scaled>(dy, scale, i), v = load_step(x + i);
+    low += g.low, high += g.high;
+    low_products = fma(g.low, v.low - mean, low_products);
+    high_products = fma(g.high, v.high - mean, high_products);
+  }
+  double total = sum_of_lanes(low + high);
+  double total_products = sum_of_lanes(low_products + high_products);
+  for (; i < n; ++i) {
+    const double g = one_gradient<is_scaled>(dy, scale, i);
+    total += g;
+    total_products += g * (static_cast<double>(x[i]) - row.mean);
+  }
+  *sum += total;
+  *products += total_products * row.inv_variance;
+}
+
+template <class T>
+void gradient_sums(const GradientRow& row, const void* scale, int64_t n, double* sum,
+                   double* products) {
+  const auto* scales = static_cast<const T*>(scale);
+  scales ? sum_gradient<T, true>(row, scales, n, sum, products)
+         : sum_gradient<T, false>(row, scales, n, sum, products);
+}
+
+template <class T, bool is_scaled>
+void write_gradient(const GradientRow& row, const T* scale, int64_t n,
+                    const GradientWeights& weights, T* dx) {
+  const auto *dy = static_cast<const T*>(row.dy), *x = static_cast<const T*>(row.x);
+  const F64 mean = splat(row.mean), of_dy = splat(weights.of_dy), of_x = splat(weights.of_x);
+  const F64 offset = splat(weights.offset);
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+    const TwoF64 g = load_gradient<is_scaled>(dy, scale, i), v = load_step(x + i);
+    store_step(dx + i, {fma(g.low, of_dy, fma(v.low - mean, of_x, offset)),
+                        fma(g.high, of_dy, fma(v.high - mean, of_x, offset))});
+  }
+  for (; i < n; ++i)
+    dx[i] =
+        static_cast<T>(one_gradient<is_scaled>(dy, scale, i) * weights.of_dy +
+                       ((static_cast<double>(x[i]) - row.mean) * weights.of_x + weights.offset));
+}
+
+template <class T>
+void gradient(const GradientRow& row, const void* scale, int64_t n, const GradientWeights& weights,
+              void* dx) {
+  const auto* scales = static_cast<const T*>(scale);
+  auto* result = static_cast<T*>(dx);
+  scales ? write_gradient<T, true>(row, scales, n, weights, result)
+         : write_gradient<T, false>(row, scales, n, weights, result);
+}
+
+template <class T>
+void parameter_gradients(const GradientRow* rows, int64_t count, int64_t n, double* dscale,
+                         double* dbias) {
+  constexpr int kHalf = kLanes<double>;
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+    F64 low = load(dscale + i), high = load(dscale + i + kHalf);
+    F64 low_bias = load(dbias + i), high_bias = load(dbias + i + kHalf);
+    for (int64_t r = 0; r < count; ++r) {
+      const GradientRow& row = rows[r];
+      const TwoF64 g = load_step(static_cast<const T*>(row.dy) + i);
+      const TwoF64 v = load_step(static_cast<const T*>(row.x) + i);
+      const F64 mean = splat(row.mean), factor = splat(row.inv_variance);
+      low = fma(g.low, (v.low - mean) * factor, low);
+      high = fma(g.high, (v.high - mean) * factor, high);
+      low_bias += g.low, high_bias += g.high;
+    }
+    store(dscale + i, low), store(dscale + i + kHalf, high);
+    store(dbias + i, low_bias), store(dbias + i + kHalf, high_bias);
+  }
+  for (; i < n; ++i)
+    for (int64_t r = 0; r < count; ++r) {
+      const GradientRow& row = rows[r];
+      const auto g = static_cast<double>(static_cast<const T*>(row.dy)[i]);
+      const auto v = static_cast<double>(static_cast<const T*>(row.x)[i]);
+      dscale[i] += g * ((v - row.mean) * row.inv_variance);
+      dbias[i] += g;
+    }
+}
+
+template <class T>
+RowKernels rows_of(double (*exponentials)(const void*, int64_t, double, void*)) {
+  return {shifted_sums<T>, normalize<T>,     normalize_scaled<T>, maximum<T>,
+          exponentials,    gradient_sums<T>, gradient<T>,         parameter_gradients<T>};
+}
+
 }  // namespace
 
 RowKernels float_rows() {
-  return {moments<float>, normalize<float>, normalize_scaled<float>, maximum<float>,
-          float_exponentials};
+  return rows_of<float>(float_exponentials);
 }
 
 RowKernels double_rows() {
-  return {moments<double>, normalize<double>, normalize_scaled<double>, maximum<double>,
-          double_exponentials};
+  return rows_of<double>(double_exponentials);
 }
 
 }  // namespace warploom::cpu::WARPLOOM_ISA
