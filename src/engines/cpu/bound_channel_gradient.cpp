@@ -7,9 +7,9 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kPieceElements = 8192;    // of a row
-constexpr int64_t kShortRun = 256;          // shorter ones are gathered into longer pieces
-constexpr double kInstructionsOfARow = 10;  // as instructions of tiles
+constexpr int64_t kChannelPieceElements = 8192;  // of a row
+constexpr int64_t kShortChannelRun = 256;        // shorter ones are gathered into longer pieces
+constexpr double kInstructionsOfAChannel = 10;   // as instructions of tiles
 
 const RowKernels& row_kernels(const KernelTable& kernels, DataType_t type) {
   return type == DataType_t::DOUBLE ? kernels.double_rows : kernels.float_rows;
@@ -39,7 +39,7 @@ BoundChannelGradient::BoundChannelGradient(std::shared_ptr<const NormGradientPro
   arrays_offset_ = layout_.add("numbers of each statistic", kArrays * p.rows * 8);
   parameters_offset_ = layout_.add("sums of each channel", 2 * p.parameters * 8);
   const int64_t elements =
-      has_columns_ ? chunks_.block_elements() : std::min(p.length, kPieceElements);
+      has_columns_ ? chunks_.block_elements() : std::min(p.length, kChannelPieceElements);
   if (has_columns_) sums_offset_ = layout_.add("sums of each chunk", chunks_.sum_bytes());
   buffer_bytes_ = round_up(elements * detail::get_data_type_size(p.compute), kScratchAlignment);
   scratch_offset_ = layout_.add("elements of each thread",
@@ -54,7 +54,7 @@ double BoundChannelGradient::predicted_microseconds() const {
 Work BoundChannelGradient::work() const {
   Work work;
   const double elements = static_cast<double>(problem_.rows) * static_cast<double>(problem_.length);
-  work.interpreted = elements * kInstructionsOfARow;
+  work.interpreted = elements * kInstructionsOfAChannel;
   work.bytes = elements * (is_gradient() ? 5 : 1) * detail::get_data_type_size(problem_.x.type());
   work.tasks = has_columns_ ? chunks_.tasks() : problem_.rows;
   return work;
@@ -131,9 +131,9 @@ void BoundChannelGradient::write_channel_results(const Launch& launch) const {
 }
 
 int64_t BoundChannelGradient::piece_length(int64_t begin) const {
-  const int64_t most = std::min(kPieceElements, problem_.length - begin);
+  const int64_t most = std::min(kChannelPieceElements, problem_.length - begin);
   const int64_t run = problem_.x.left_in_run(begin);
-  return problem_.x.left_in_run(0) >= kShortRun ? std::min(most, run) : most;
+  return problem_.x.left_in_run(0) >= kShortChannelRun ? std::min(most, run) : most;
 }
 
 void BoundChannelGradient::run_row(const Launch& launch, int64_t row, int worker) const {

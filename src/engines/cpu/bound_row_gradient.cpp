@@ -9,13 +9,13 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kBlockElements = 8192;  // of rows that stay in the cache
-constexpr int64_t kMostBlockRows = 8;
-constexpr int64_t kTaskElements = 32768;
-constexpr int64_t kMostTasks = 64;
-constexpr int64_t kMostSumBytes = int64_t{16} << 20;
-constexpr int64_t kPiece = 1024;            // of a row, when sums of tasks are added up
-constexpr double kInstructionsOfARow = 14;  // as instructions of tiles
+constexpr int64_t kGradientBlockElements = 8192;  // of rows that stay in the cache
+constexpr int64_t kMostGradientBlockRows = 8;
+constexpr int64_t kGradientTaskElements = 32768;
+constexpr int64_t kMostGradientTasks = 64;
+constexpr int64_t kMostGradientSumBytes = int64_t{16} << 20;
+constexpr int64_t kAddedPiece = 1024;            // of a row, when sums of tasks are added up
+constexpr double kInstructionsOfAGradient = 14;  // as instructions of tiles
 
 }  // namespace
 
@@ -31,13 +31,14 @@ BoundRowGradient::BoundRowGradient(std::shared_ptr<const NormGradientProgram> pr
   rows_per_parameter_ = p.parameters == 0 ? 0 : p.rows / p.parameters;
 
   const int64_t length = std::max<int64_t>(p.length, 1);
-  block_rows_ = std::clamp<int64_t>(kBlockElements / length, 1, kMostBlockRows);
+  block_rows_ = std::clamp<int64_t>(kGradientBlockElements / length, 1, kMostGradientBlockRows);
   // However many threads there are.
-  const int64_t most = std::clamp<int64_t>(
-      std::min(kMostTasks, kMostSumBytes / (length * 16)) / std::max<int64_t>(p.parameters, 1), 1,
-      kMostTasks);
+  const int64_t most =
+      std::clamp<int64_t>(std::min(kMostGradientTasks, kMostGradientSumBytes / (length * 16)) /
+                              std::max<int64_t>(p.parameters, 1),
+                          1, kMostGradientTasks);
   const int64_t wanted =
-      std::clamp<int64_t>(divide_up(rows_per_parameter_ * length, kTaskElements), 1, most);
+      std::clamp<int64_t>(divide_up(rows_per_parameter_ * length, kGradientTaskElements), 1, most);
   rows_per_task_ =
       round_up(divide_up(std::max<int64_t>(rows_per_parameter_, 1), wanted), block_rows_);
   tasks_per_parameter_ = divide_up(std::max<int64_t>(rows_per_parameter_, 1), rows_per_task_);
@@ -61,7 +62,7 @@ double BoundRowGradient::predicted_microseconds() const {
 Work BoundRowGradient::work() const {
   Work work;
   const double elements = static_cast<double>(problem_.rows) * static_cast<double>(problem_.length);
-  work.interpreted = elements * kInstructionsOfARow;
+  work.interpreted = elements * kInstructionsOfAGradient;
   work.bytes = elements * 3 * detail::get_data_type_size(problem_.x.type());
   work.tasks = problem_.parameters * tasks_per_parameter_;
   return work;
@@ -77,10 +78,10 @@ error_t BoundRowGradient::launch(void*, std::span<void* const> pointers,
   machine.run(problem_.parameters * tasks_per_parameter_, is_parallel_,
               [&](int64_t task, int worker) { run_task(pointers, memory, epsilon, task, worker); });
   if (!has_parameter_gradients_) return {};
-  const int64_t pieces = divide_up(problem_.length, kPiece);
+  const int64_t pieces = divide_up(problem_.length, kAddedPiece);
   machine.run(problem_.parameters * pieces, is_parallel_, [&](int64_t index, int) {
-    const int64_t begin = index % pieces * kPiece;
-    add_up(pointers, memory, index / pieces, begin, std::min(kPiece, problem_.length - begin));
+    const int64_t begin = index % pieces * kAddedPiece;
+    add_up(pointers, memory, index / pieces, begin, std::min(kAddedPiece, problem_.length - begin));
   });
   return {};
 }
@@ -102,7 +103,7 @@ void BoundRowGradient::run_task(std::span<void* const> pointers, std::byte* work
       p.scale.row(pointers, first + begin, p.compute, dx_buffer + row_bytes_, kernels);
   const auto count = static_cast<double>(p.length);
 
-  GradientRow block[kMostBlockRows];
+  GradientRow block[kMostGradientBlockRows];
   for (int64_t at = begin; at < end; at += block_rows_) {
     const int64_t rows = std::min(block_rows_, end - at);
     for (int64_t i = 0; i < rows; ++i) {

@@ -16,13 +16,13 @@ concept Summed = ops::NormBackward<Attributes> || std::same_as<Attributes, Weigh
     std::same_as<Attributes, Genstats>;
 
 template <Summed Attributes>
-constexpr ops::NormAxes kAxes = ops::kNormAxes<Attributes>;
+constexpr ops::NormAxes kSummedAxes = ops::kNormAxes<Attributes>;
 template <>
-constexpr ops::NormAxes kAxes<Weight> = ops::NormAxes::kAllButChannels;
+constexpr ops::NormAxes kSummedAxes<Weight> = ops::NormAxes::kAllButChannels;
 template <>
-constexpr ops::NormAxes kAxes<Genstats> = ops::NormAxes::kAllButChannels;
+constexpr ops::NormAxes kSummedAxes<Genstats> = ops::NormAxes::kAllButChannels;
 
-struct Tensors {
+struct SummedTensors {
   NormGradientProblem& problem;
   const fusion::FusionGroup& group;
   ir::ShapeTable shapes;
@@ -80,7 +80,7 @@ NormGradientProblem::NormGradientProblem(const fusion::FusionGroup& group, ir::S
           std::span<const int64_t> scale_dims;
           if constexpr (requires { Attributes::SCALE; })
             scale_dims = shapes[static_cast<size_t>(node.inputs[Attributes::SCALE])].dims;
-          constexpr ops::NormAxes kOver = kAxes<Attributes>;
+          constexpr ops::NormAxes kOver = kSummedAxes<Attributes>;
           order = row_axes(x_shape, ops::statistics_dims(kOver, x_shape.dims, scale_dims));
           has_scale_rows =
               kOver == ops::NormAxes::kOfScale || kOver == ops::NormAxes::kOfScaleInBatch;
@@ -111,7 +111,7 @@ void NormGradientProblem::set_axes(const fusion::FusionGroup& group, ir::ShapeTa
   for (size_t i = axes.kept.size(); i-- > 0 && axes.kept[i] != parameter_axis_;)
     parameter_step *= axes.dims[static_cast<size_t>(axes.kept[i])];
   const ir::Node& node = group.node(group.anchor);
-  std::visit(Tensors{*this, group, shapes, node}, node.operation);
+  std::visit(SummedTensors{*this, group, shapes, node}, node.operation);
 }
 
 }  // namespace warploom::cpu
