@@ -103,7 +103,7 @@ error_t run_with_shapes(const plan::PlanList& plans, int64_t index, const Call<R
   CHECK_WARPLOOM_ERROR(check_built("execute", plans, index));
   const auto shaped = plans.with_shapes(index, overrides);
   CHECK_WARPLOOM_ERROR(shaped.error());
-  return run(plans, shaped.value().target, shaped.value().plan, call,
+  return run(plans, shaped.value()->target(), shaped.value()->plan(), call,
              call.handle->options().verify);
 }
 
@@ -206,7 +206,7 @@ error_t Graph::get_workspace_size(int64_t& bytes, const std::vector<int64_t>& ov
   const auto shaped =
       plans.with_shapes(plans.candidate(), {override_uids, override_shapes, override_strides});
   CHECK_WARPLOOM_ERROR(shaped.error());
-  bytes = shaped.value().plan.workspace_bytes();
+  bytes = shaped.value()->plan().workspace_bytes();
   return {};
 }
 

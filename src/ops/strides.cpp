@@ -72,7 +72,7 @@ std::vector<Axis> moving_axes(const Dims& dims, const Dims& strides) {
   std::vector<Axis> axes;
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] > 1) axes.push_back({dims[i], strides[i]});
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return a.stride != b.stride ? a.stride > b.stride : a.extent > b.extent;
   });
   return axes;
@@ -81,7 +81,13 @@ std::vector<Axis> moving_axes(const Dims& dims, const Dims& strides) {
 }  // namespace
 
 Dims row_major_strides(const Dims& dims) {
-  return packed_strides(dims, last_to_first(dims.size()));
+  Dims strides(dims.size());
+  uint64_t next = 1;  // as in packed_strides
+  for (size_t dim = dims.size(); dim-- > 0;) {
+    strides[dim] = static_cast<int64_t>(next);
+    next *= static_cast<uint64_t>(std::max<int64_t>(dims[dim], 1));
+  }
+  return strides;
 }
 
 Dims nhwc_strides(const Dims& dims) {
@@ -95,8 +101,10 @@ Dims nhwc_strides(const Dims& dims) {
 
 Dims strides_in_order_of(const Dims& dims, const Dims& other_strides) {
   std::vector<size_t> order = last_to_first(dims.size());
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return other_strides[a] < other_strides[b]; });
+  // Not std::stable_sort, which allocates.
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return other_strides[a] != other_strides[b] ? other_strides[a] < other_strides[b] : a > b;
+  });
   return packed_strides(dims, order);
 }
 
@@ -107,7 +115,12 @@ bool have_same_strides(const Dims& dims, const Dims& strides, const Dims& other_
 }
 
 bool is_row_major(const Dims& dims, const Dims& strides) {
-  return have_same_strides(dims, strides, row_major_strides(dims));
+  uint64_t next = 1;  // as in packed_strides
+  for (size_t dim = dims.size(); dim-- > 0;) {
+    if (dims[dim] > 1 && strides[dim] != static_cast<int64_t>(next)) return false;
+    next *= static_cast<uint64_t>(std::max<int64_t>(dims[dim], 1));
+  }
+  return true;
 }
 
 Dims packed_like(const Dims& dims, const Dims& other_dims, const Dims& other_strides) {
@@ -126,6 +139,7 @@ int64_t span_of(const Dims& dims, const Dims& strides) {
 
 bool elements_overlap(const Dims& dims, const Dims& strides) {
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return false;
+  if (is_row_major(dims, strides)) return false;
   const std::vector<Axis> axes = moving_axes(dims, strides);
   if (axes.empty()) return false;
   if (axes.back().stride == 0) return true;

@@ -30,6 +30,7 @@ Result<BoundKernelPtr> bind_kernel(const engine::Kernel& kernel, ir::ShapeTable 
 
 std::vector<int64_t> kernel_bytes(const std::vector<Step>& steps) {
   std::vector<int64_t> bytes;
+  bytes.reserve(steps.size());
   for (const Step& step : steps) bytes.push_back(step.kernel->workspace_bytes());
   return bytes;
 }

@@ -14,6 +14,11 @@ struct BindTarget {
     shapes.reserve(graph->tensors.size());
     for (const ir::Tensor& tensor : graph->tensors) shapes.push_back(tensor.shape);
   }
+  /// The graph has other shapes than before, and is the same otherwise.
+  void update() {
+    for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = graph->tensors[i].shape;
+    pack.update();
+  }
 
   std::shared_ptr<const ir::FrozenGraph> graph;
   std::vector<ir::Shape> shapes;  ///< by TensorId

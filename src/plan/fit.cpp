@@ -36,15 +36,25 @@ fusion::FusionGroup group_on(const GroupSurvey& survey,
   return group;
 }
 
-error_t check_fit(const Selection& selection, const std::shared_ptr<const ir::FrozenGraph>& graph,
+std::vector<fusion::FusionGroup> groups_on(const Selection& selection,
+                                           const std::shared_ptr<const ir::FrozenGraph>& graph) {
+  std::vector<fusion::FusionGroup> groups;
+  groups.reserve(selection.choices.size());
+  for (const ResolvedGroup& group : selection.partition->groups)
+    groups.push_back(group_on(*group.survey, graph));
+  return groups;
+}
+
+error_t check_fit(const Selection& selection, std::span<const fusion::FusionGroup> groups,
                   const Device& device) {
-  CHECK_WARPLOOM_ERROR(check_views(*selection.partition, *graph));
-  for (size_t i = 0; i < selection.choices.size(); ++i) {
+  if (groups.empty()) return {};
+  const ir::FrozenGraph& graph = *groups[0].graph;
+  CHECK_WARPLOOM_ERROR(check_views(*selection.partition, graph));
+  for (size_t i = 0; i < groups.size(); ++i) {
     const Offer& offer = *selection.choices[i];
-    const engine::Verdict verdict =
-        offer.engine->supports(group_on(*selection.partition->groups[i].survey, graph), device);
+    const engine::Verdict verdict = offer.engine->supports(groups[i], device);
     if (!verdict.is_supported)
-      return does_not_fit(engine::refusal_text(offer.info.name, verdict.refusal, *graph));
+      return does_not_fit(engine::refusal_text(offer.info.name, verdict.refusal, graph));
   }
   return {};
 }

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "plan/ranking.h"
 
 namespace warploom::plan {
@@ -8,9 +12,14 @@ namespace warploom::plan {
 fusion::FusionGroup group_on(const GroupSurvey& survey,
                              const std::shared_ptr<const ir::FrozenGraph>& graph);
 
-/// Whether a selection that was made for one shape of a graph serves another: what it reads as
-/// views are views, and its engines take its groups. GRAPH_NOT_SUPPORTED has the refusal.
-error_t check_fit(const Selection& selection, const std::shared_ptr<const ir::FrozenGraph>& graph,
+/// All groups of a selection, likewise.
+std::vector<fusion::FusionGroup> groups_on(const Selection& selection,
+                                           const std::shared_ptr<const ir::FrozenGraph>& graph);
+
+/// Whether a selection that was made for one shape of a graph serves another, which its groups are
+/// on: what it reads as views are views, and its engines take the groups. GRAPH_NOT_SUPPORTED has
+/// the refusal.
+error_t check_fit(const Selection& selection, std::span<const fusion::FusionGroup> groups,
                   const Device& device);
 
 }  // namespace warploom::plan

@@ -1,12 +1,12 @@
 #include "plan/memory.h"
 
 #include <algorithm>
-#include <map>
 
 namespace warploom::plan {
 namespace {
 
 struct Lifetime {
+  ir::TensorId tensor;
   size_t first_step;
   size_t last_step;
 };
@@ -51,24 +51,30 @@ bool is_step_optional(const ResolvedPartition& partition, size_t index, const Pa
 
 WorkspaceContents workspace_contents(const ResolvedPartition& partition, const BindTarget& target,
                                      std::span<const int64_t> kernel_bytes) {
-  std::map<ir::TensorId, Lifetime> lifetimes;
+  std::vector<Lifetime> lifetimes;
   for (size_t step = 0; step < partition.groups.size(); ++step) {
     const fusion::FusionGroup& group = group_of(partition, step);
     for (ir::TensorId output : group.outputs) {
       const bool is_kept =
           group.tensor(output).is_virtual ||
           (is_optional(target.pack, output) && !is_step_optional(partition, step, target.pack));
-      if (is_kept) lifetimes.insert({output, {step, step}});
+      if (is_kept) lifetimes.push_back({output, step, step});
     }
-    for (ir::TensorId input : group.inputs)
-      if (const auto kept = lifetimes.find(memory_of(partition, input)); kept != lifetimes.end())
-        kept->second.last_step = step;
+    for (ir::TensorId input : group.inputs) {
+      const ir::TensorId read = memory_of(partition, input);
+      const auto kept = std::ranges::find(lifetimes, read, &Lifetime::tensor);
+      if (kept != lifetimes.end()) kept->last_step = step;
+    }
   }
+  std::ranges::sort(lifetimes, {}, &Lifetime::tensor);
 
   WorkspaceContents contents;
+  contents.requests.reserve(kernel_bytes.size() + lifetimes.size());
+  contents.tensors.reserve(lifetimes.size());
   for (size_t step = 0; step < kernel_bytes.size(); ++step)
     contents.requests.push_back({kernel_bytes[step], step, step});
-  for (const auto& [tensor, lifetime] : lifetimes) {
+  for (const Lifetime& lifetime : lifetimes) {
+    const ir::TensorId tensor = lifetime.tensor;
     contents.requests.push_back({spanned_bytes(target.shapes[static_cast<size_t>(tensor)],
                                                target.graph->tensor(tensor).data_type),
                                  lifetime.first_step, lifetime.last_step});

@@ -34,6 +34,11 @@ PackTable::PackTable(const ir::FrozenGraph& graph)
     index_of_[static_cast<size_t>(entries_[i].tensor)] = static_cast<int32_t>(i);
 }
 
+void PackTable::update() {
+  for (PackEntry& entry : entries_)
+    entry.is_empty = graph_.tensor(entry.tensor).shape.volume() == 0;
+}
+
 error_t PackTable::resolve(std::span<void* const> sorted, std::span<void*> pointers) const {
   if (sorted.size() != required_count())
     return {error_code_t::INVALID_VARIANT_PACK,

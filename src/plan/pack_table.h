@@ -41,6 +41,8 @@ class PackPointers {
 class PackTable {
  public:
   explicit PackTable(const ir::FrozenGraph& graph);
+  /// The graph has other shapes than before, and is the same otherwise.
+  void update();
 
   const std::vector<PackEntry>& entries() const { return entries_; }
   /// -1 for a tensor that packs do not hold.

@@ -227,17 +227,16 @@ Result<BuiltPlan> PlanList::built_by(const std::string& engine, const BindTarget
   return build_plan(list.entry(0).selection(), device(), target);
 }
 
-Result<ShapedPlan> PlanList::with_shapes(int64_t index,
-                                         const graph::ShapeOverrides& overrides) const {
-  const Selection& selection = entry(index).selection();
-  const BuiltPlan& built = *entry(index).built.load(std::memory_order_acquire);
-  auto shaped = graph::infer_shapes(graph(), overrides);
-  CHECK_WARPLOOM_ERROR(shaped.error());
-  CHECK_WARPLOOM_ERROR(check_fit(selection, shaped.value(), device()));
-  BindTarget target(std::move(shaped).value());
-  auto plan = bind_plan(selection, built.kernels, target);
-  CHECK_WARPLOOM_ERROR(plan.error());
-  return ShapedPlan{std::move(target), std::move(plan).value()};
+Result<ShapedPlanPtr> PlanList::with_shapes(int64_t index,
+                                            const graph::ShapeOverrides& overrides) const {
+  const Entry& chosen = entry(index);
+  const Selection& selection = chosen.selection();
+  const BuiltPlan& built = *chosen.built.load(std::memory_order_acquire);
+  ShapedPlanPtr shaped =
+      chosen.spare.take([](const ShapedPlan& spare) { return spare.owns_graph(); },
+                        [&] { return std::make_unique<ShapedPlan>(selection, survey_.graph()); });
+  CHECK_WARPLOOM_ERROR(shaped->bind(selection, built.kernels, device(), overrides));
+  return shaped;
 }
 
 bool PlanList::claim_verification(int64_t index) const {

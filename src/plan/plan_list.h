@@ -12,11 +12,12 @@
 
 #include <warploom/graph.h>
 
-#include "graph/infer_shapes.h"
+#include "base/spare.h"
 #include "plan/autotune.h"
 #include "plan/build.h"
 #include "plan/explanation.h"
 #include "plan/plan_cache.h"
+#include "plan/shaped_plan.h"
 
 namespace warploom::plan {
 
@@ -26,11 +27,8 @@ struct Limits {
   std::vector<std::string> engines;  ///< name components that bar a plan
 };
 
-/// A plan for other shapes than those of its list.
-struct ShapedPlan {
-  BindTarget target;
-  Plan plan;
-};
+/// Gone, it leaves its memory to the next one.
+using ShapedPlanPtr = base::Spare<ShapedPlan>::Pointer;
 
 /// The plans of a frozen graph, best first: listed, filtered, built, tuned. Belongs to one thread
 /// while it changes, except that different plans may be built at once; what is const may be called
@@ -92,7 +90,7 @@ class PlanList {
                    std::chrono::nanoseconds budget);
   /// A built plan for other shapes: microseconds, and nothing is built. An error tells why the
   /// shapes contradict, or what the plan cannot do with them.
-  Result<ShapedPlan> with_shapes(int64_t index, const graph::ShapeOverrides& overrides) const;
+  Result<ShapedPlanPtr> with_shapes(int64_t index, const graph::ShapeOverrides& overrides) const;
   /// A plan that this engine runs as far as it takes the target's graph, of no list.
   Result<BuiltPlan> built_by(const std::string& engine, const BindTarget& target) const;
   /// True the first time it is called for a plan.
@@ -114,6 +112,7 @@ class PlanList {
       return ready ? &ready->plan : nullptr;
     }
     mutable std::atomic<bool> is_verified = false;
+    mutable base::Spare<ShapedPlan> spare;
 
     const Selection& selection() const { return listed->selection; }
     bool is_cached() const { return !expected_workspace_bytes; }

@@ -90,7 +90,8 @@ error_t PlanList::build_entry(Entry& entry, const Limits& limits) {
 
 Result<BuiltPlan> PlanList::build_fitting(const Entry& entry) const {
   const Selection& selection = entry.selection();
-  if (entry.is_cached()) CHECK_WARPLOOM_ERROR(check_fit(selection, survey_.graph(), device()));
+  if (entry.is_cached())
+    CHECK_WARPLOOM_ERROR(check_fit(selection, groups_on(selection, survey_.graph()), device()));
   return build_plan(selection, device(), target_);
 }
 

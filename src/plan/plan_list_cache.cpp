@@ -16,7 +16,8 @@ void PlanList::use_cache(std::shared_ptr<PlanCache> cache, std::string identity)
 bool PlanList::append_cached(const CacheKey& key) {
   if (!cache_) return false;
   for (const auto& plans : cache_->find(key, survey_.engines())) {
-    if (check_fit(plans->front()->selection, survey_.graph(), device()).is_bad()) continue;
+    const Selection& first = plans->front()->selection;
+    if (check_fit(first, groups_on(first, survey_.graph()), device()).is_bad()) continue;
     append(*plans, true);
     return true;
   }

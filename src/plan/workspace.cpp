@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace warploom::plan {
 namespace {
@@ -33,7 +34,8 @@ WorkspaceLayout lay_out(std::span<const WorkspaceRequest> requests) {
   layout.offsets.resize(requests.size(), 0);
   std::vector<size_t> order(requests.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return requests[i].first_step; });
+  // Not a stable sort, which allocates.
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(requests[i].first_step, i); });
 
   std::vector<Placed> live;
   for (size_t i : order) {

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <tuple>
 
 namespace warploom::cpu {
 namespace {
 
 /// Strides of a tensor over the axes of a domain of at least its rank, aligned right; 0 where it is
 /// broadcast.
-std::vector<int64_t> domain_strides(const ir::Shape& tensor, int domain_rank) {
-  std::vector<int64_t> strides(static_cast<size_t>(domain_rank), 0);
+AxisStrides domain_strides(const ir::Shape& tensor, int domain_rank) {
+  AxisStrides strides = {};
   const int shift = domain_rank - tensor.rank();
   for (int axis = 0; axis < tensor.rank(); ++axis) {
     if (axis + shift < 0) continue;  // leading dims of 1
@@ -20,10 +21,15 @@ std::vector<int64_t> domain_strides(const ir::Shape& tensor, int domain_rank) {
   return strides;
 }
 
-std::vector<int64_t> row_major(const std::vector<int64_t>& dims) {
-  std::vector<int64_t> strides(dims.size());
+/// The same of a row-major tensor of these dims.
+AxisStrides row_major_domain_strides(const std::vector<int64_t>& dims, int domain_rank) {
+  AxisStrides strides = {};
+  const int shift = domain_rank - static_cast<int>(dims.size());
   int64_t stride = 1;
-  for (size_t axis = dims.size(); axis-- > 0; stride *= dims[axis]) strides[axis] = stride;
+  for (size_t axis = dims.size(); axis-- > 0; stride *= dims[axis]) {
+    const int target = static_cast<int>(axis) + shift;
+    if (dims[axis] != 1 && target >= 0) strides[static_cast<size_t>(target)] = stride;
+  }
   return strides;
 }
 
@@ -31,63 +37,58 @@ const ir::Shape& shape_of(ir::ShapeTable shapes, ir::TensorId tensor) {
   return shapes[static_cast<size_t>(tensor)];
 }
 
-/// Element strides of every operand over the axes of the domain.
-std::vector<std::vector<int64_t>> operand_strides(const CompiledExpression& compiled,
-                                                  ir::ShapeTable shapes, int rank) {
-  std::vector<std::vector<int64_t>> all;
-  for (const ProgramOperand& operand : compiled.operands) {
-    std::vector<int64_t> strides(static_cast<size_t>(rank), 0);
-    switch (operand.kind) {
-      case ProgramOperand::Kind::kLoad:
-      case ProgramOperand::Kind::kStore:
-        strides = domain_strides(shape_of(shapes, operand.tensor), rank);
-        break;
-      case ProgramOperand::Kind::kReduction: {
-        ir::Shape result = shape_of(shapes, operand.tensor);
-        result.strides = row_major(result.dims);
-        strides = domain_strides(result, rank);
-        break;
-      }
-      case ProgramOperand::Kind::kIndex: {
-        const ir::Shape& shape = shape_of(shapes, operand.tensor);
-        int own_axis = operand.axis - (rank - shape.rank());
-        if (shape.dims[static_cast<size_t>(own_axis)] != 1)
-          strides[static_cast<size_t>(operand.axis)] = 1;
-        break;
-      }
-      case ProgramOperand::Kind::kTile:
-        break;
+AxisStrides strides_of(const ProgramOperand& operand, ir::ShapeTable shapes, int rank) {
+  switch (operand.kind) {
+    case ProgramOperand::Kind::kLoad:
+    case ProgramOperand::Kind::kStore:
+      return domain_strides(shape_of(shapes, operand.tensor), rank);
+    case ProgramOperand::Kind::kReduction:
+      return row_major_domain_strides(shape_of(shapes, operand.tensor).dims, rank);
+    case ProgramOperand::Kind::kIndex: {
+      AxisStrides strides = {};
+      const ir::Shape& shape = shape_of(shapes, operand.tensor);
+      const int own_axis = operand.axis - (rank - shape.rank());
+      if (shape.dims[static_cast<size_t>(own_axis)] != 1)
+        strides[static_cast<size_t>(operand.axis)] = 1;
+      return strides;
     }
-    all.push_back(std::move(strides));
+    case ProgramOperand::Kind::kTile:
+      break;
   }
+  return {};
+}
+
+/// Element strides of every operand over the axes of the domain.
+std::vector<AxisStrides> operand_strides(const CompiledExpression& compiled, ir::ShapeTable shapes,
+                                         int rank) {
+  std::vector<AxisStrides> all;
+  all.reserve(compiled.operands.size());
+  for (const ProgramOperand& operand : compiled.operands)
+    all.push_back(strides_of(operand, shapes, rank));
   return all;
 }
 
-/// Axes that are one for every operand become one. Axes of dim 1 vanish.
+/// Axes that are one for every operand become one, known by the last of them. Axes of dim 1 vanish.
 struct MergedAxes {
-  std::vector<int64_t> dims;
-  std::vector<std::vector<int64_t>> strides;  // [operand][axis]
+  base::InplaceVector<int64_t, ir::kMaxRank> dims;
+  WalkOrder::Axes last;
 };
 
-MergedAxes merge_axes(const std::vector<int>& axes, const std::vector<int64_t>& dims,
-                      const std::vector<std::vector<int64_t>>& strides) {
+MergedAxes merge_axes(const WalkOrder::Axes& axes, const std::vector<int64_t>& dims,
+                      std::span<const AxisStrides> strides) {
   MergedAxes merged;
-  merged.strides.resize(strides.size());
   for (int axis : axes) {
-    auto a = static_cast<size_t>(axis);
+    const auto a = static_cast<size_t>(axis);
     if (dims[a] == 1) continue;
     bool continues = !merged.dims.empty();
     for (size_t i = 0; continues && i < strides.size(); ++i)
-      continues = merged.strides[i].back() == dims[a] * strides[i][a];
-    if (continues)
+      continues = strides[i][static_cast<size_t>(merged.last.back())] == dims[a] * strides[i][a];
+    if (continues) {
       merged.dims.back() *= dims[a];
-    else
+      merged.last.back() = axis;
+    } else {
       merged.dims.push_back(dims[a]);
-    for (size_t i = 0; i < strides.size(); ++i) {
-      if (continues)
-        merged.strides[i].back() = strides[i][a];
-      else
-        merged.strides[i].push_back(strides[i][a]);
+      merged.last.push_back(axis);
     }
   }
   return merged;
@@ -97,13 +98,37 @@ MergedAxes merge_axes(const std::vector<int>& axes, const std::vector<int64_t>& 
 
 bool BoundExpression::bind(const CompiledExpression& compiled, const fusion::FusionGroup& group,
                            ir::ShapeTable shapes, const WalkOrder& order) {
+  const ir::Shape& domain = shape_of(shapes, compiled.domain);
+  const auto strides = operand_strides(compiled, shapes, domain.rank());
+  if (merge_axes(order.column_axes, domain.dims, strides).dims.size() > 1) return false;
+  bind_axes(compiled, group, shapes, order, strides);
+  return true;
+}
+
+void BoundExpression::bind_widest(const CompiledExpression& compiled,
+                                  const fusion::FusionGroup& group, ir::ShapeTable shapes,
+                                  WalkOrder order) {
+  const ir::Shape& domain = shape_of(shapes, compiled.domain);
+  const auto strides = operand_strides(compiled, shapes, domain.rank());
+  assert(merge_axes(order.column_axes, domain.dims, strides).dims.size() <= 1);
+  while (!order.row_axes.empty()) {
+    WalkOrder::Axes wider = order.column_axes;
+    wider.push_front(order.row_axes.back());
+    if (merge_axes(wider, domain.dims, strides).dims.size() > 1) break;
+    order.row_axes.pop_back();
+    order.column_axes = wider;
+  }
+  bind_axes(compiled, group, shapes, order, strides);
+}
+
+void BoundExpression::bind_axes(const CompiledExpression& compiled,
+                                const fusion::FusionGroup& group, ir::ShapeTable shapes,
+                                const WalkOrder& order, std::span<const AxisStrides> strides) {
   compiled_ = &compiled;
   shape_ = compiled.program.shape();
   const ir::Shape& domain = shape_of(shapes, compiled.domain);
-  const auto strides = operand_strides(compiled, shapes, domain.rank());
   const MergedAxes rows = merge_axes(order.row_axes, domain.dims, strides);
   const MergedAxes columns = merge_axes(order.column_axes, domain.dims, strides);
-  if (columns.dims.size() > 1) return false;
 
   row_dims_ = rows.dims;
   rows_ = columns_ = 1;
@@ -116,8 +141,10 @@ bool BoundExpression::bind(const CompiledExpression& compiled, const fusion::Fus
   uneven_operands_ = 0;
   for (size_t i = 0; i < operands_.size(); ++i) {
     Operand& operand = operands_[i];
-    std::copy(rows.strides[i].begin(), rows.strides[i].end(), operand.row_strides);
-    if (!columns.dims.empty()) operand.column_stride = columns.strides[i][0];
+    for (size_t axis = 0; axis < row_dims_.size(); ++axis)
+      operand.row_strides[axis] = strides[i][static_cast<size_t>(rows.last[axis])];
+    if (!columns.dims.empty())
+      operand.column_stride = strides[i][static_cast<size_t>(columns.last[0])];
     for (size_t axis = 1; axis < row_dims_.size(); ++axis)
       operand.is_uniform &=
           operand.row_strides[axis - 1] == row_dims_[axis] * operand.row_strides[axis];
@@ -130,7 +157,6 @@ bool BoundExpression::bind(const CompiledExpression& compiled, const fusion::Fus
       bind_reduction(static_cast<int>(i), group, shapes, domain);
     }
   }
-  return true;
 }
 
 void BoundExpression::bind_reduction(int operand, const fusion::FusionGroup& group,
@@ -209,8 +235,9 @@ void BoundExpression::set_grid(const TaskGrid& grid, const fusion::FusionGroup& 
     reduction.column_slices = column_slices(reduction, grid);
     const auto& description = compiled_->operands[static_cast<size_t>(reduction.operand)];
     reduction.offset =
-        layout.add("accumulators of " + group.tensor(description.tensor).name,
-                   reduction.slices() * reduction.volume * static_cast<int64_t>(sizeof(double)));
+        layout.add("accumulators of ",
+                   reduction.slices() * reduction.volume * static_cast<int64_t>(sizeof(double)),
+                   group.tensor(description.tensor).name);
   }
 }
 
@@ -345,28 +372,15 @@ void BoundExpression::run_region(const RunContext& context, const Region& region
   }
 }
 
-void bind_widest(BoundExpression& bound, const CompiledExpression& compiled,
-                 const fusion::FusionGroup& group, ir::ShapeTable shapes, WalkOrder order) {
-  [[maybe_unused]] bool is_bound = bound.bind(compiled, group, shapes, order);
-  assert(is_bound);
-  while (!order.row_axes.empty()) {
-    order.column_axes.insert(order.column_axes.begin(), order.row_axes.back());
-    order.row_axes.pop_back();
-    BoundExpression wider;
-    if (!wider.bind(compiled, group, shapes, order)) return;
-    bound = std::move(wider);
-  }
-}
-
 WalkOrder natural_order(const CompiledExpression& compiled, ir::ShapeTable shapes) {
   const ir::Shape& domain = shape_of(shapes, compiled.domain);
   const int rank = domain.rank();
   const auto strides = operand_strides(compiled, shapes, rank);
 
   // The traffic that is contiguous along each axis.
-  std::vector<double> contiguous(static_cast<size_t>(rank), 0);
-  const std::vector<int64_t>* main_strides = nullptr;
-  const std::vector<int64_t>* reduced_strides = nullptr;
+  std::array<double, ir::kMaxRank> contiguous = {};
+  const AxisStrides* main_strides = nullptr;
+  const AxisStrides* reduced_strides = nullptr;
   double main_bytes = -1;
   for (size_t i = 0; i < compiled.operands.size(); ++i) {
     const ProgramOperand& operand = compiled.operands[i];
@@ -406,10 +420,9 @@ WalkOrder natural_order(const CompiledExpression& compiled, ir::ShapeTable shape
     auto a = static_cast<size_t>(axis);
     bool is_reduced = reduced_strides && (*reduced_strides)[a] == 0;
     int64_t stride = main_strides ? std::abs((*main_strides)[a]) : 0;
-    return std::pair(is_reduced, -stride);
+    return std::tuple(is_reduced, -stride, axis);
   };
-  std::stable_sort(order.row_axes.begin(), order.row_axes.end(),
-                   [&](int a, int b) { return sort_key(a) < sort_key(b); });
+  std::ranges::sort(order.row_axes, {}, sort_key);
   return order;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/inplace_vector.h"
 #include "engines/cpu/expression_compiler.h"
 #include "engines/cpu/kernels/kernel_table.h"
 #include "engines/cpu/workspace_layout.h"
@@ -15,8 +17,12 @@ namespace warploom::cpu {
 /// Which axes of a domain are rows and which are columns of tiles; slowest first. Every axis is in
 /// one of the two.
 struct WalkOrder {
-  std::vector<int> row_axes, column_axes;
+  using Axes = base::InplaceVector<int, ir::kMaxRank>;
+  Axes row_axes, column_axes;
 };
+
+/// Strides over the axes of a domain, in elements.
+using AxisStrides = std::array<int64_t, ir::kMaxRank>;
 
 /// A part of a domain seen as a matrix: all row axes flattened, all column axes flattened.
 struct Region {
@@ -77,6 +83,10 @@ class BoundExpression {
   /// operand.
   bool bind(const CompiledExpression& compiled, const fusion::FusionGroup& group,
             ir::ShapeTable shapes, const WalkOrder& order);
+  /// Binds with as many of the fastest row axes moved to the columns as stay one in memory. The
+  /// order must bind as it is.
+  void bind_widest(const CompiledExpression& compiled, const fusion::FusionGroup& group,
+                   ir::ShapeTable shapes, WalkOrder order);
 
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
@@ -119,13 +129,16 @@ class BoundExpression {
 
  private:
   struct Operand {
-    int64_t row_strides[ir::kMaxRank] = {};
+    AxisStrides row_strides = {};
     int64_t column_stride = 0;
     int64_t element_bytes = 0;
     int64_t uniform_stride = 0;
     bool is_uniform = true;  ///< rows are evenly spaced over all row axes
   };
 
+  void bind_axes(const CompiledExpression& compiled, const fusion::FusionGroup& group,
+                 ir::ShapeTable shapes, const WalkOrder& order,
+                 std::span<const AxisStrides> strides);
   void bind_reduction(int operand, const fusion::FusionGroup& group, ir::ShapeTable shapes,
                       const ir::Shape& domain);
   int64_t row_slices(const BoundReduction& reduction, const TaskGrid& grid) const;
@@ -135,18 +148,13 @@ class BoundExpression {
 
   const CompiledExpression* compiled_ = nullptr;
   std::vector<Operand> operands_;
-  std::vector<int64_t> row_dims_;  // after merging, slowest first
+  base::InplaceVector<int64_t, ir::kMaxRank> row_dims_;  // after merging, slowest first
   std::vector<BoundReduction> reductions_;
   std::vector<int> reduction_of_operand_;
   TileShape shape_;
   int64_t rows_ = 1, columns_ = 1;
   int uneven_operands_ = 0;
 };
-
-/// Binds with as many of the fastest row axes moved to the columns as stay one in memory. The order
-/// must bind as it is.
-void bind_widest(BoundExpression& bound, const CompiledExpression& compiled,
-                 const fusion::FusionGroup& group, ir::ShapeTable shapes, WalkOrder order);
 
 /// An order for a domain in which nothing is dictated: columns along the axis that most memory
 /// traffic is contiguous in, rows by falling stride, and what a reduction keeps before what it

@@ -55,8 +55,9 @@ void BoundNorm::bind_epilogue(ir::ShapeTable shapes) {
   const RowAxes& axes = problem_.axes;
   for (size_t split = 0;; ++split) {
     const auto first_column = axes.along.begin() + static_cast<ptrdiff_t>(split);
-    WalkOrder order{axes.kept, {first_column, axes.along.end()}};
-    order.row_axes.insert(order.row_axes.end(), axes.along.begin(), first_column);
+    WalkOrder order{{axes.kept.begin(), axes.kept.end()}, {first_column, axes.along.end()}};
+    for (auto axis = axes.along.begin(); axis != first_column; ++axis)
+      order.row_axes.push_back(*axis);
     if (epilogue_.bind(program_->epilogue, program_->group, shapes, order)) break;
     segments_ *= axes.dims[static_cast<size_t>(axes.along[split])];
   }

@@ -47,10 +47,11 @@ BoundStoredPrologue::BoundStoredPrologue(const StoredPrologue& prologue,
   if (rank > 0) order.column_axes.push_back(rank - 1);
   [[maybe_unused]] bool is_bound = expression_.bind(compiled, group, shapes, order);
   assert(is_bound);
-  result_.workspace_offset = layout.add("prologue of " + group.tensor(compiled.domain).name,
-                                        result_.shape.volume() * result_.element_bytes());
-  scratch_offset_ = layout.add("tiles of the prologue of " + group.tensor(compiled.domain).name,
-                               expression_.scratch_bytes() * machine.threads());
+  const std::string& name = group.tensor(compiled.domain).name;
+  result_.workspace_offset =
+      layout.add("prologue of ", result_.shape.volume() * result_.element_bytes(), name);
+  scratch_offset_ = layout.add("tiles of the prologue of ",
+                               expression_.scratch_bytes() * machine.threads(), name);
 }
 
 void BoundStoredPrologue::run(const Machine& machine, std::span<void* const> pointers,

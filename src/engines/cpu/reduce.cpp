@@ -53,7 +53,7 @@ class BoundReduce final : public CpuBoundKernel {
     WalkOrder order;
     for (int axis = 0; axis + 1 < rank; ++axis) order.row_axes.push_back(axis);
     if (rank > 0) order.column_axes.push_back(rank - 1);
-    bind_widest(epilogue_, program_->epilogue, program_->group, shapes, order);
+    epilogue_.bind_widest(program_->epilogue, program_->group, shapes, order);
     epilogue_.set_grid({}, program_->group, layout_);
     // One task where the epilogue reduces in turn: its accumulators have one slice.
     is_parallel_ = epilogue_.reductions().empty() &&

@@ -32,10 +32,10 @@ WalkProgram compile_walk(const fusion::FusionGroup& group, const fusion::Express
 void BoundWalk::bind(const WalkProgram& program, const fusion::FusionGroup& group,
                      ir::ShapeTable shapes, const Machine& machine, WorkspaceLayout& layout) {
   const WalkOrder order = natural_order(program.wide, shapes);
-  bind_widest(expression_, program.wide, group, shapes, order);
+  expression_.bind_widest(program.wide, group, shapes, order);
   // Where memory is stepped over, a squarer tile uses more of each cache line.
   if (expression_.columns() < kWide.columns / 2 || expression_.has_strided_columns())
-    bind_widest(expression_, program.narrow, group, shapes, order);
+    expression_.bind_widest(program.narrow, group, shapes, order);
 
   const int64_t elements = expression_.rows() * expression_.columns();
   int64_t tasks = std::clamp<int64_t>(elements / kElementsPerTask, 1, kMostTasks);
