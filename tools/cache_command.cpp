@@ -48,13 +48,21 @@ std::string subject(const FileStore::File& file) {
   return std::string(operations.substr(0, std::min(operations.find('\n'), size_t{70})));
 }
 
+/// A folder that is not there yet is as good as an empty one, if it can be made.
+error_t usability(const FileStore& store) {
+  const base::StoreSettings& settings = store.settings();
+  if (settings.access == base::StoreAccess::kOff || base::status_of(settings.folder))
+    return store.check_readable();
+  return settings.access == base::StoreAccess::kReadWrite
+             ? base::check_can_make_folder(settings.folder)
+             : error_t();
+}
+
 error_t list(const FileStore& store, const CacheOptions& options) {
   const base::StoreSettings& settings = store.settings();
   fmt::print("folder  {}\n", settings.folder.string());
-  std::error_code error;
-  const bool is_there = std::filesystem::exists(settings.folder, error);
-  const error_t unusable = store.check_readable();
-  if (settings.access == base::StoreAccess::kOff || (is_there && unusable.is_bad())) {
+  for (const std::string& setting : settings.ignored) fmt::print("ignored {}\n", setting);
+  if (const error_t unusable = usability(store); unusable.is_bad()) {
     fmt::print("unused  {}\n", unusable.err_msg);
     return {};
   }

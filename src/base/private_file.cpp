@@ -105,6 +105,18 @@ error_t make_private_folder(const std::filesystem::path& folder) {
   return unusable(folder, error_text(errno));
 }
 
+error_t check_can_make_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path parent = folder.parent_path();
+  struct stat status;
+  if (::stat(parent.c_str(), &status) != 0)
+    return errno == ENOENT && parent.has_parent_path() && parent.parent_path() != parent
+               ? check_can_make_folder(parent)
+               : unusable(folder, error_text(errno));
+  if (!S_ISDIR(status.st_mode)) return unusable(parent, "not a folder");
+  return ::access(parent.c_str(), W_OK | X_OK) == 0 ? error_t()
+                                                    : unusable(folder, error_text(errno));
+}
+
 FileContent read_private_file(const std::filesystem::path& path, int64_t most_bytes,
                               bool marks_use) {
   // Not to wait for the other end, should it be a pipe.

@@ -20,6 +20,8 @@ namespace warploom::base {
 error_t check_private_folder(const std::filesystem::path& folder);
 /// Makes it and what it lies in, mode 0700.
 error_t make_private_folder(const std::filesystem::path& folder);
+/// Whether that would work, for a folder that is not there; makes nothing.
+error_t check_can_make_folder(const std::filesystem::path& folder);
 
 struct FileContent {
   std::vector<std::byte> bytes;

@@ -17,26 +17,28 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-void log_ignored(const char* name, std::string_view value, const char* accepted) {
-  log(fmt::format("{}={} is ignored; accepted: {}", name, value, accepted));
+void ignore(const char* name, std::string_view value, const char* accepted,
+            StoreSettings& settings) {
+  settings.ignored.push_back(fmt::format("{}={}; accepted: {}", name, value, accepted));
+  log("ignored: " + settings.ignored.back());
 }
 
-int64_t limit() {
+int64_t limit(StoreSettings& settings) {
   const std::string_view text = variable("WARPLOOM_CACHE_LIMIT");
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (!text.empty() && error == std::errc() && end == text.data() + text.size() && bytes >= 0)
     return bytes;
-  if (!text.empty()) log_ignored("WARPLOOM_CACHE_LIMIT", text, "a number of bytes");
+  if (!text.empty()) ignore("WARPLOOM_CACHE_LIMIT", text, "a number of bytes", settings);
   return kDefaultStoreLimit;
 }
 
-StoreAccess access() {
+StoreAccess access(StoreSettings& settings) {
   const std::string_view text = variable("WARPLOOM_CACHE");
   if (text == "off" || text == "0") return StoreAccess::kOff;
   if (text == "readonly") return StoreAccess::kReadOnly;
   if (!text.empty() && text != "on" && text != "1")
-    log_ignored("WARPLOOM_CACHE", text, "on, off, readonly");
+    ignore("WARPLOOM_CACHE", text, "on, off, readonly", settings);
   return StoreAccess::kReadWrite;
 }
 
@@ -59,9 +61,9 @@ std::filesystem::path folder() {
 
 StoreSettings store_settings() {
   StoreSettings settings;
-  settings.access = access();
+  settings.access = access(settings);
   settings.folder = folder();
-  settings.limit_bytes = limit();
+  settings.limit_bytes = limit(settings);
   if (settings.access == StoreAccess::kOff)
     settings.why_off = "WARPLOOM_CACHE is off";
   else if (settings.folder.empty())

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace warploom::base {
 
@@ -14,6 +15,8 @@ struct StoreSettings {
   std::filesystem::path folder;
   int64_t limit_bytes = 0;  ///< on the disk; what was used longest ago goes first
   std::string why_off;      ///< for people
+  /// Settings that mean nothing and count as unset, for people.
+  std::vector<std::string> ignored;
 };
 
 inline constexpr int64_t kDefaultStoreLimit = int64_t{1} << 30;

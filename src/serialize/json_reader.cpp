@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "serialize/plan_container.h"
+
 namespace warploom::serialize {
 namespace {
 
@@ -35,6 +37,13 @@ Result<Json> parse_json(const std::string& text) {
     Json json = Json::parse(text, watch);
     if (error.is_bad()) return error;
     return json;
+  } catch (const Json::parse_error& failure) {
+    if (is_plan_container(text))
+      return format_error("",
+                          "found a plan container, accepted JSON; Graph::deserialize() reads it");
+    return format_error("",
+                        fmt::format("found no JSON at byte {} of {}, accepted a JSON text in UTF-8",
+                                    failure.byte, text.size()));
   } catch (const Json::exception& exception) {
     return format_error("", exception.what());
   }

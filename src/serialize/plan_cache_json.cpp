@@ -88,7 +88,9 @@ error_t from_json(const std::string& text, plan::PlanCache& cache) {
   const Json* const graphs = reader.find("graphs");
   CHECK_WARPLOOM_ERROR(reader.finish());
   if (format != kFormat)
-    return format_error("/format", fmt::format("found \"{}\", accepted \"{}\"", format, kFormat));
+    return format_error(
+        "/format", fmt::format("found {}, accepted \"{}\"",
+                               format.empty() ? "none" : fmt::format("\"{}\"", format), kFormat));
   if (version != kVersion)
     return format_error("/version", fmt::format("found {}, accepted {}", version, kVersion));
   if (!graphs || !graphs->is_array())

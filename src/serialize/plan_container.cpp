@@ -85,6 +85,12 @@ std::string_view name_of(DeviceType type) {
 
 }  // namespace
 
+bool is_plan_container(std::string_view data) {
+  const auto byte_of = [](char letter) { return static_cast<uint8_t>(letter); };
+  return data.size() >= kMagic.size() &&
+         std::ranges::equal(data.substr(0, kMagic.size()), kMagic, {}, byte_of);
+}
+
 std::vector<uint8_t> write_plan_container(const PlanContainer& container) {
   base::ByteWriter plan;
   plan.add(container.library_version)
@@ -139,8 +145,9 @@ error_t read_plan_container(std::span<const uint8_t> data, PlanContainer& contai
         fmt::format("found version {} of the format, accepted {}", head.version, kFormatVersion));
   PlanContainer read;
   read.graph_json = container.graph_json;
-  if (!has_graph || !read_plan(base::ByteReader(bytes.subspan(kHeadBytes + head.graph_size)), read))
-    return refused("its parts do not fit together");
+  if (!has_graph) return refused("its graph is not of the size and checksum that its head says");
+  if (!read_plan(base::ByteReader(bytes.subspan(kHeadBytes + head.graph_size)), read))
+    return refused("what follows its graph is not a device, a plan's name and saved kernels");
   container = std::move(read);
   return {};
 }

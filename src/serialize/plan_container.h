@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <warploom/device.h>
@@ -23,6 +24,9 @@ struct PlanContainer {
 
   bool operator==(const PlanContainer&) const = default;
 };
+
+/// Whether bytes begin like one.
+bool is_plan_container(std::string_view data);
 
 std::vector<uint8_t> write_plan_container(const PlanContainer& container);
 

@@ -123,12 +123,13 @@ TEST(PlanContainer, EveryTruncationIsRefused) {
     (void)read_plan_container(cut, container);
     EXPECT_EQ(container.graph_json, size < graph_end ? "" : golden_content().graph_json);
     // Whoever makes the size and the checksum right gets no further, unless nothing was cut.
-    if (size >= 48) expect_complaint(sealed(cut), "its parts do not fit together");
+    const char* const part = size < graph_end ? "its graph is not" : "what follows its graph";
+    if (size >= 48) expect_complaint(sealed(cut), part);
   }
   Bytes longer = whole;
   longer.push_back(0);
   expect_complaint(longer, "something follows it");
-  expect_complaint(sealed(longer), "its parts do not fit together");
+  expect_complaint(sealed(longer), "what follows its graph");
 }
 
 TEST(PlanContainer, EveryFlippedBitIsRefused) {

@@ -25,7 +25,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 base::StoreSettings settings_for(const fs::path& folder, base::StoreAccess access,
                                  int64_t limit_bytes) {
-  return {access, folder, limit_bytes, access == base::StoreAccess::kOff ? "off" : ""};
+  return {access, folder, limit_bytes, access == base::StoreAccess::kOff ? "off" : "", {}};
 }
 
 Bytes bytes_of(std::string_view text) {

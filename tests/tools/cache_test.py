@@ -104,6 +104,10 @@ def test_cache_says_why_a_folder_is_not_used(cache, tmp_path):
     os.chmod(folder, 0o700)
     assert "read only" in cache("cache", "list", WARPLOOM_CACHE="readonly").stdout
     cache("cache", "clear", expect=2, WARPLOOM_CACHE="readonly")
+    in_file = tmp_path / "file" / "cache"
+    in_file.parent.write_text("")
+    assert "not a folder" in cache("cache", "list", WARPLOOM_CACHE_DIR=str(in_file)).stdout
+    assert "ignored WARPLOOM_CACHE=maybe" in cache("cache", "list", WARPLOOM_CACHE="maybe").stdout
     assert "WARPLOOM_CACHE is off" in cache("cache", "list", WARPLOOM_CACHE="off").stdout
 
 
