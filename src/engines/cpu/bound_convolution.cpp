@@ -190,19 +190,8 @@ void BoundConvolution::pack_b(const Launch& launch, int64_t, int64_t slot, int64
 }
 
 PixelBlock BoundConvolution::block(int64_t index) const {
-  const ConvolutionProblem& p = problem_;
-  PixelBlock block;
-  const int64_t column_block = index % column_blocks_;
-  index /= column_blocks_;
-  const int64_t row_block = index % row_blocks_;
-  index /= row_blocks_;
-  block.depth = index % p.output[0];
-  block.image = index / p.output[0];
-  block.row = p.output[1] * row_block / row_blocks_;
-  block.rows = p.output[1] * (row_block + 1) / row_blocks_ - block.row;
-  block.column = p.output[2] * column_block / column_blocks_;
-  block.columns = p.output[2] * (column_block + 1) / column_blocks_ - block.column;
-  return block;
+  const int64_t(&output)[3] = problem_.output;
+  return PixelBlocks{{output[0], output[1], output[2]}, row_blocks_, column_blocks_}.block(index);
 }
 
 RowTask BoundConvolution::row_task(int64_t index) const {

@@ -77,6 +77,7 @@ error_t BoundContraction::launch(void*, std::span<void* const> pointers,
                                  void* workspace) const noexcept {
   const Machine& machine = base_->machine;
   const Launch launch{pointers, static_cast<std::byte*>(workspace)};
+  prepare(launch);
   start_reductions(epilogue_, launch.workspace, machine);
   const bool is_empty = epilogue_.rows() == 0 || epilogue_.columns() == 0;
   for (int64_t phase = 0; phase < phases_ && !is_empty; ++phase) {

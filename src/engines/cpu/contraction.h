@@ -83,6 +83,8 @@ class BoundContraction : public CpuBoundKernel {
     std::byte* workspace = nullptr;
   };
 
+  /// Before anything else of a launch.
+  virtual void prepare(const Launch& launch) const { (void)launch; }
   /// Panels [begin, end) of the B matrix in `slot` of the phase.
   virtual void pack_b(const Launch& launch, int64_t phase, int64_t slot, int64_t begin, int64_t end,
                       int worker) const = 0;

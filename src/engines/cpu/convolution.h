@@ -4,7 +4,8 @@
 
 namespace warploom::cpu {
 
-/// Convolution forward in 1 to 3 dimensions, as a matrix product of rows of channels.
+/// Convolution in 1 to 3 dimensions and its gradients, as matrix products of rows of channels (for
+/// the filter: of pixels).
 class ConvolutionEngine final : public CpuEngine {
  public:
   engine::EngineInfo info() const override;

@@ -5,6 +5,22 @@
 #include <cstring>
 
 namespace warploom::cpu {
+
+PixelBlock PixelBlocks::block(int64_t index) const {
+  PixelBlock block;
+  const int64_t column_block = index % column_blocks;
+  index /= column_blocks;
+  const int64_t row_block = index % row_blocks;
+  index /= row_blocks;
+  block.depth = index % extents[0];
+  block.image = index / extents[0];
+  block.row = extents[1] * row_block / row_blocks;
+  block.rows = extents[1] * (row_block + 1) / row_blocks - block.row;
+  block.column = extents[2] * column_block / column_blocks;
+  block.columns = extents[2] * (column_block + 1) / column_blocks - block.column;
+  return block;
+}
+
 void ImageWindow::bind(const ConvolutionProblem& problem, const fusion::FusionGroup& group,
                        ir::ShapeTable shapes, const CompiledExpression* prologue,
                        int64_t element_bytes, int64_t channel_unit, int64_t most_rows,

@@ -13,6 +13,14 @@ struct PixelBlock {
   int64_t column = 0, columns = 0;
 };
 
+/// The pixels of images of these extents, cut into blocks.
+struct PixelBlocks {
+  int64_t extents[3] = {1, 1, 1};
+  int64_t row_blocks = 1, column_blocks = 1;  ///< of one depth
+
+  PixelBlock block(int64_t index) const;
+};
+
 /// The part of the image that a block of output pixels reads, copied with its padding so that the
 /// channels of neighbouring pixels are consecutive: [depth][row][pixel][channel]. Only pixels that
 /// are read are copied: with a window of 1 in a direction, one per output pixel.
