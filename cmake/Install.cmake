@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/warploom")
 
-install(TARGETS warploom EXPORT warploomTargets)
+install(TARGETS warploom warploom_cudnn_frontend EXPORT warploomTargets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" TYPE DOC)
 install(EXPORT warploomTargets NAMESPACE warploom:: DESTINATION "${package_folder}")

@@ -52,6 +52,18 @@ function(warploom_libraries)
   target_link_libraries(warploom
     PRIVATE $<BUILD_INTERFACE:warploom_compiler> Threads::Threads ${CMAKE_DL_LIBS})
 
+  # For programs written for the cuDNN Frontend: finds <cudnn_frontend.h> and <cudnn.h>.
+  add_library(warploom_cudnn_frontend INTERFACE)
+  add_library(warploom::cudnn_frontend ALIAS warploom_cudnn_frontend)
+  set_target_properties(warploom_cudnn_frontend PROPERTIES EXPORT_NAME cudnn_frontend)
+  target_include_directories(warploom_cudnn_frontend INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/warploom/compat>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/warploom/compat>)
+  target_link_libraries(warploom_cudnn_frontend INTERFACE
+    warploom $<TARGET_NAME_IF_EXISTS:nlohmann_json::nlohmann_json>)
+  target_compile_definitions(warploom_cudnn_frontend INTERFACE
+    $<$<NOT:$<TARGET_EXISTS:nlohmann_json::nlohmann_json>>:CUDNN_FRONTEND_SKIP_JSON_LIB>)
+
   add_library(warploom_internal STATIC ${objects})
   set_target_properties(warploom_internal PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(warploom_internal PUBLIC warploom_headers)

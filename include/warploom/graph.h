@@ -33,9 +33,7 @@ namespace ir {
 struct FrozenGraph;
 }
 
-/// A device to build for where it is not present. In this version: accepted, and refused by the
-/// calls that need it.
-class DeviceProperties;
+class DeviceProperties;  // <warploom/device_properties.h>
 
 namespace graph {
 
@@ -90,6 +88,7 @@ class WARPLOOM_EXPORT Graph {
   Graph& set_dynamic_shape_enabled(bool is_enabled);
   Graph& set_override_shape_enabled(bool is_enabled);
   Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
+  /// The device that build_operation_graph() without a handle plans for; else the default one.
   Graph& set_device_properties(std::shared_ptr<const DeviceProperties> properties);
   Graph& set_sm_count(int32_t count);
   Graph& set_sm_version(int32_t version);
@@ -99,6 +98,10 @@ class WARPLOOM_EXPORT Graph {
   /// variant packs.
   TensorPtr tensor(const Tensor_attributes& attributes);
   TensorPtr tensor(const pass_by_values_t& value, ScalarType type);
+  template <class Foreign, class = typename OwnFloat16<Foreign>::type>
+  TensorPtr tensor(const Foreign& value, ScalarType type) {
+    return tensor(Tensor_attributes(value, type));
+  }
   /// A copy with the uid cleared and the name replaced (by nothing, if omitted).
   TensorPtr tensor_like(const TensorPtr& other, const std::string& name = "");
 
@@ -164,6 +167,16 @@ class WARPLOOM_EXPORT Graph {
                                                               SDPA_attributes attributes) {
     return sdpa(std::move(q), std::move(k), std::move(v), std::move(attributes));
   }
+
+  // --- Declared, and not run in this version: validate() says so ---
+  TensorPtr moe_grouped_matmul(TensorPtr token, TensorPtr weight, TensorPtr first_token_offset,
+                               TensorPtr token_index, TensorPtr token_ks,
+                               Moe_grouped_matmul_attributes attributes);
+  TensorPtr moe_grouped_matmul_bwd(TensorPtr doutput, TensorPtr token, TensorPtr first_token_offset,
+                                   Moe_grouped_matmul_bwd_attributes attributes);
+  TensorPtr diagonal_band_mask(TensorPtr x, TensorPtr b, TensorPtr seq_len_q, TensorPtr seq_len_kv,
+                               TensorPtr left_bound, TensorPtr shift_right_bound,
+                               DiagonalBandMask_attributes attributes);
 
   // --- Lifecycle ---
   /// Checks every tensor and operation, in the order of creation, and infers what was left out. May
@@ -294,6 +307,8 @@ class WARPLOOM_EXPORT Graph {
                                 const std::vector<int64_t>& override_uids,
                                 const std::vector<std::vector<int64_t>>& override_shapes,
                                 const std::vector<std::vector<int64_t>>& override_strides) const;
+  /// Nothing to do: packs are read as they are.
+  error_t prepare_variant_pack_template() { return {}; }
   /// The uids that execute asks for, ascending.
   std::vector<int64_t> get_variant_pack_uids_sorted() const;
 
@@ -345,10 +360,24 @@ class WARPLOOM_EXPORT Graph {
   /// Gets what the first execution would wait for out of its way: on a CPU there is nothing.
   error_t warmup(handle_t handle);
 
+  /// to_json() and from_json() as a value of nlohmann's JSON library, or of one like it.
+  template <class Json>
+  requires requires { Json::parse(std::string()); }
+  void serialize(Json& json) const { json = Json::parse(to_json()); }
+  template <class Json>
+  requires requires { Json::parse(std::string()); }
+  error_t deserialize(const Json& json) {
+    return from_json(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
   // --- CUDA graphs; GRAPH_NOT_SUPPORTED in this version ---
   error_t populate_cuda_graph(handle_t handle, std::unordered_map<int64_t, void*>& pack,
                               void* workspace, void* cuda_graph);
   error_t update_cuda_graph(handle_t handle, std::unordered_map<int64_t, void*>& pack,
+                            void* workspace, void* cuda_graph);
+  error_t populate_cuda_graph(handle_t handle, std::unordered_map<TensorPtr, void*>& pack,
+                              void* workspace, void* cuda_graph);
+  error_t update_cuda_graph(handle_t handle, std::unordered_map<TensorPtr, void*>& pack,
                             void* workspace, void* cuda_graph);
 
  private:
@@ -360,6 +389,10 @@ class WARPLOOM_EXPORT Graph {
 };
 
 WARPLOOM_EXPORT std::ostream& operator<<(std::ostream& stream, const Graph& graph);
+
+/// One tensor, or one operation with its fields and the keys of its tensors, as in a graph's JSON.
+WARPLOOM_EXPORT std::string print(const Tensor_attributes& tensor);
+WARPLOOM_EXPORT std::string print(const Operation& operation);
 
 }  // namespace graph
 }  // namespace warploom

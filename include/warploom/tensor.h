@@ -1,5 +1,6 @@
 #pragma once
 /// Tensors as a graph sees them: a description, never data.
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,6 +49,9 @@ class WARPLOOM_EXPORT Tensor_attributes {
   /// A scalar that is stored with the graph (RUNTIME_PARAM) or baked into plans
   /// (COMPILE_TIME_CONST).
   Tensor_attributes(pass_by_values_t value, ScalarType type);
+  template <class Foreign, class Own = typename OwnFloat16<Foreign>::type>
+  Tensor_attributes(Foreign value, ScalarType type = ScalarType::RUNTIME_PARAM)
+      : Tensor_attributes(pass_by_values_t(std::bit_cast<Own>(value)), type) {}
 
   const std::string& get_name() const { return name_; }
   Tensor_attributes& set_name(const std::string& name);

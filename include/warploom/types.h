@@ -31,6 +31,10 @@ namespace warploom {
   X(NOT_SET) X(ADD) X(MUL) X(MIN) X(MAX) X(AMAX) X(AVG) X(NORM1) X(NORM2) X(MUL_NO_ZEROS)
 #define WARPLOOM_CONVOLUTION_MODES(X) X(NOT_SET) X(CONVOLUTION) X(CROSS_CORRELATION)
 #define WARPLOOM_NORM_FWD_PHASES(X) X(NOT_SET) X(INFERENCE) X(TRAINING)
+#define WARPLOOM_NORM_MODES(X)                                                                   \
+  X(NOT_SET) X(LAYER_NORM) X(INSTANCE_NORM) X(BATCH_NORM) X(GROUP_NORM) X(RMS_NORM)              \
+  X(ADA_LAYER_NORM)
+#define WARPLOOM_MOE_GROUPED_MATMUL_MODES(X) X(NOT_SET) X(NONE) X(GATHER) X(SCATTER)
 #define WARPLOOM_RESHAPE_MODES(X) X(NOT_SET) X(VIEW_ONLY) X(LOGICAL)
 #define WARPLOOM_DIAGONAL_ALIGNMENTS(X) X(TOP_LEFT) X(BOTTOM_RIGHT)
 #define WARPLOOM_ATTENTION_IMPLEMENTATIONS(X) X(AUTO) X(COMPOSITE) X(UNIFIED)
@@ -59,6 +63,8 @@ namespace warploom {
   E(ReductionMode_t, WARPLOOM_REDUCTION_MODES)                   \
   E(ConvolutionMode_t, WARPLOOM_CONVOLUTION_MODES)               \
   E(NormFwdPhase_t, WARPLOOM_NORM_FWD_PHASES)                     \
+  E(NormMode_t, WARPLOOM_NORM_MODES)                             \
+  E(MoeGroupedMatmulMode_t, WARPLOOM_MOE_GROUPED_MATMUL_MODES)   \
   E(ReshapeMode_t, WARPLOOM_RESHAPE_MODES)                       \
   E(DiagonalAlignment_t, WARPLOOM_DIAGONAL_ALIGNMENTS)           \
   E(AttentionImplementation_t, WARPLOOM_ATTENTION_IMPLEMENTATIONS) \
@@ -95,6 +101,11 @@ struct bfloat16 {
   WARPLOOM_EXPORT bfloat16(float value);
   WARPLOOM_EXPORT operator float() const;
 };
+
+/// A 16-bit float of another library, such as CUDA's __half, where `type` names half or bfloat16:
+/// the one of the same bits. It is then taken wherever a scalar is.
+template <class Foreign>
+struct OwnFloat16 {};
 
 namespace detail {
 /// Storage of one element in bytes: FLOAT 4, DOUBLE 8, HALF and BFLOAT16 2, INT8, UINT8, BOOLEAN

@@ -17,7 +17,7 @@ Graph& Graph::operator=(const Graph& other) {
   auto copy = std::make_unique<State>();
   copy->description = other.state().description;
   copy->kernel_cache = other.state().kernel_cache;
-  copy->has_device_properties = other.state().has_device_properties;
+  copy->device_properties = other.state().device_properties;
   copy->limits = other.state().limits;
   state_ = std::move(copy);
   return *this;
@@ -73,7 +73,7 @@ Graph& Graph::set_kernel_cache(std::shared_ptr<KernelCache> cache) {
 }
 
 Graph& Graph::set_device_properties(std::shared_ptr<const DeviceProperties> properties) {
-  state().has_device_properties = properties != nullptr;
+  state().device_properties = std::move(properties);
   return *this;
 }
 
@@ -151,6 +151,27 @@ std::array<TensorPtr, 2> Graph::sdpa(TensorPtr q, TensorPtr k, TensorPtr v,
     optional_outputs.push_back(SDPA_attributes::Stats);
   const Operation& node = state().add_node(std::move(attributes), {q, k, v}, optional_outputs);
   return {result(node, SDPA_attributes::O), result(node, SDPA_attributes::Stats)};
+}
+
+TensorPtr Graph::moe_grouped_matmul(TensorPtr token, TensorPtr weight, TensorPtr first_token_offset,
+                                    TensorPtr token_index, TensorPtr token_ks,
+                                    Moe_grouped_matmul_attributes attributes) {
+  return result(state().add_node(std::move(attributes),
+                                 {token, weight, first_token_offset, token_index, token_ks}));
+}
+
+TensorPtr Graph::moe_grouped_matmul_bwd(TensorPtr doutput, TensorPtr token,
+                                        TensorPtr first_token_offset,
+                                        Moe_grouped_matmul_bwd_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {doutput, token, first_token_offset}));
+}
+
+TensorPtr Graph::diagonal_band_mask(TensorPtr x, TensorPtr b, TensorPtr seq_len_q,
+                                    TensorPtr seq_len_kv, TensorPtr left_bound,
+                                    TensorPtr shift_right_bound,
+                                    DiagonalBandMask_attributes attributes) {
+  return result(state().add_node(std::move(attributes),
+                                 {x, b, seq_len_q, seq_len_kv, left_bound, shift_right_bound}));
 }
 
 }  // namespace warploom::graph

@@ -42,6 +42,14 @@ std::ostream& operator<<(std::ostream& stream, const Graph& graph) {
   return stream << graph.to_json();
 }
 
+std::string print(const Tensor_attributes& tensor) {
+  return serialize::to_json(tensor);
+}
+
+std::string print(const Operation& operation) {
+  return serialize::to_json(operation);
+}
+
 std::shared_ptr<const ir::FrozenGraph> Graph::frozen() const {
   return state().frozen;
 }
@@ -67,7 +75,13 @@ error_t Graph::query_tensor_attributes_of_uid(int64_t uid, Tensor_attributes& at
 error_t Graph::populate_cuda_graph(handle_t, std::unordered_map<int64_t, void*>&, void*, void*) {
   return not_supported("populate_cuda_graph");
 }
+error_t Graph::populate_cuda_graph(handle_t, std::unordered_map<TensorPtr, void*>&, void*, void*) {
+  return not_supported("populate_cuda_graph");
+}
 error_t Graph::update_cuda_graph(handle_t, std::unordered_map<int64_t, void*>&, void*, void*) {
+  return not_supported("update_cuda_graph");
+}
+error_t Graph::update_cuda_graph(handle_t, std::unordered_map<TensorPtr, void*>&, void*, void*) {
   return not_supported("update_cuda_graph");
 }
 

@@ -23,7 +23,10 @@ error_t Graph::build_operation_graph(handle_t handle) {
 }
 
 error_t Graph::build_operation_graph() {
-  if (state().has_device_properties) return not_supported("set_device_properties");
+  if (const auto properties = state().device_properties) {
+    CHECK_WARPLOOM_ERROR(logged(properties->status()));
+    return logged(state().freeze(*properties->device()));
+  }
   const auto handle = create_handle();
   return build_operation_graph(handle.get());
 }

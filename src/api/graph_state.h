@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include <warploom/device_properties.h>
 #include <warploom/graph.h>
 
 #include "graph/description.h"
@@ -18,7 +19,7 @@ namespace warploom::graph {
 struct Graph::State {
   Description description;
   std::shared_ptr<KernelCache> kernel_cache;
-  bool has_device_properties = false;
+  std::shared_ptr<const DeviceProperties> device_properties;
   plan::Limits limits;
 
   std::optional<Device> device;

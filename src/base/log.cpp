@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <string>
 
-namespace warploom::base {
+#include <warploom/logging.h>
+
+namespace warploom {
+namespace base {
 namespace {
 
 const char* setting(const char* name, const char* compatible_name) {
@@ -12,11 +15,15 @@ const char* setting(const char* name, const char* compatible_name) {
   return value ? value : std::getenv(compatible_name);
 }
 
-/// Null when nothing is logged.
-std::FILE* open_log() {
+bool is_asked_for() {
   const char* const level = setting("WARPLOOM_LOG_INFO", "CUDNN_FRONTEND_LOG_INFO");
+  return level && std::atoi(level) > 0;
+}
+
+/// Null when nothing says where to.
+std::FILE* open_log() {
   const char* const file = setting("WARPLOOM_LOG_FILE", "CUDNN_FRONTEND_LOG_FILE");
-  if (!level || !file || std::atoi(level) <= 0) return nullptr;
+  if (!file) return nullptr;
   const std::string_view name = file;
   if (name == "stdout") return stdout;
   if (name == "stderr") return stderr;
@@ -32,12 +39,12 @@ std::FILE* log_file() {
 }  // namespace
 
 bool is_logging() {
-  return log_file() != nullptr;
+  return isLoggingEnabled() && log_file();
 }
 
 void log(std::string_view message) {
+  if (!is_logging()) return;
   std::FILE* const file = log_file();
-  if (!file) return;
   std::string line = "[warploom] ";
   line.append(message).append("\n");
   // stdio locks the stream: lines of several threads do not mix.
@@ -45,4 +52,15 @@ void log(std::string_view message) {
   std::fflush(file);
 }
 
-}  // namespace warploom::base
+}  // namespace base
+
+bool& isLoggingEnabled() {
+  static bool is_enabled = base::is_asked_for() && base::log_file();
+  return is_enabled;
+}
+
+void log_message(std::string_view message) {
+  base::log(message);
+}
+
+}  // namespace warploom

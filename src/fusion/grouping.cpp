@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/families.h"
 #include "ops/norm_axes.h"
 
 namespace warploom::fusion {
@@ -20,6 +21,11 @@ struct KindOf {
   template <ops::Normalization Attributes>
   AnchorKind operator()(const Attributes&) {
     return AnchorKind::kNorm;
+  }
+  /// Refused by validate(): never asked.
+  template <ops::DeclaredOnly Attributes>
+  AnchorKind operator()(const Attributes&) {
+    return AnchorKind::kMovement;
   }
 };
 

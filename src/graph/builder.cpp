@@ -14,7 +14,9 @@ template <class Attributes>
 constexpr bool kNamesItself = std::is_same_v<Attributes, Conv_fprop_attributes> ||
                               std::is_same_v<Attributes, Matmul_attributes> ||
                               std::is_same_v<Attributes, Pointwise_attributes> ||
-                              std::is_same_v<Attributes, DBN_weight_attributes>;
+                              std::is_same_v<Attributes, DBN_weight_attributes> ||
+                              std::is_same_v<Attributes, Moe_grouped_matmul_attributes> ||
+                              std::is_same_v<Attributes, Moe_grouped_matmul_bwd_attributes>;
 template <class Attributes>
 constexpr bool kNamesInputs = std::is_same_v<Attributes, Matmul_attributes> ||
                               std::is_same_v<Attributes, Pointwise_attributes>;

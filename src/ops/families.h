@@ -31,6 +31,15 @@ error_t validate(const graph::DBN_weight_attributes& attributes, const Site& sit
 error_t validate(const graph::Genstats_attributes& attributes, const Site& site);
 error_t validate(const graph::BN_finalize_attributes& attributes, const Site& site);
 
+/// An operation that is declared and not run.
+template <class Attributes>
+concept DeclaredOnly = Attributes::kIsDeclaredOnly;
+template <DeclaredOnly Attributes>
+error_t validate(const Attributes&, const Site& site) {
+  return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, "operation", Attributes::kTag,
+                     "one that this version runs: this one is only declared");
+}
+
 /// Gives the outputs their dims and strides, or refuses dims that contradict.
 error_t infer(graph::Conv_fprop_attributes& attributes, const Site& site);
 error_t infer(graph::Conv_dgrad_attributes& attributes, const Site& site);
@@ -52,6 +61,11 @@ error_t infer(graph::Batchnorm_inference_attributes& attributes, const Site& sit
 error_t infer(graph::DBN_weight_attributes& attributes, const Site& site);
 error_t infer(graph::Genstats_attributes& attributes, const Site& site);
 error_t infer(graph::BN_finalize_attributes& attributes, const Site& site);
+
+template <DeclaredOnly Attributes>
+error_t infer(Attributes&, const Site&) {
+  return {};
+}
 
 /// Are Y's strides those of a view of X's memory? Such a Y may repeat elements where X does.
 bool is_view(const graph::Reshape_attributes& attributes);

@@ -1,4 +1,5 @@
 #pragma once
+#include "ops/families.h"
 #include "ops/index_loop.h"
 #include "ops/norm_axes.h"
 #include "ops/pointwise_formula.h"
@@ -35,6 +36,10 @@ void reference(const graph::Batchnorm_inference_attributes&, const ReferenceTens
 void reference(const graph::DBN_weight_attributes&, const ReferenceTensors&);
 void reference(const graph::Genstats_attributes&, const ReferenceTensors&);
 void reference(const graph::BN_finalize_attributes&, const ReferenceTensors&);
+
+/// Graphs with these are refused.
+template <DeclaredOnly Attributes>
+void reference(const Attributes&, const ReferenceTensors&) {}
 
 /// Wide, because a copy of a broadcast tensor may be larger than any memory.
 using ElementCount = __int128;

@@ -21,6 +21,10 @@ namespace warploom::serialize {
 /// On one line. The same description gives the same text in every process.
 std::string to_json(const graph::Description& description);
 
+/// The entry of one tensor, or of one operation, in that.
+std::string to_json(const graph::Tensor_attributes& tensor);
+std::string to_json(const graph::Operation& operation);
+
 /// A field that is absent has its default. UNSUPPORTED_GRAPH_FORMAT, with the path of the offending
 /// value, for what is malformed or not known: tags, fields, ports, versions. Whether the graph
 /// makes sense is for validate() to say.

@@ -110,7 +110,24 @@ Json write_context(const graph::Description& description) {
   return json;
 }
 
+// Names may be any bytes; what is no UTF-8 is replaced.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
+
+std::string to_json(const Tensor_attributes& tensor) {
+  graph::Description description;
+  description.tensors = {std::make_shared<Tensor_attributes>(tensor)};
+  return dump(write_tensor(tensor, TensorTable(description)));
+}
+
+std::string to_json(const graph::Operation& operation) {
+  graph::Description description;
+  description.nodes = {operation};
+  return dump(write_node(operation, TensorTable(description)));
+}
 
 std::string to_json(const graph::Description& description) {
   const TensorTable table(description);
@@ -122,8 +139,7 @@ std::string to_json(const graph::Description& description) {
     json["nodes"].push_back(write_node(node, table));
   for (const TensorPtr& tensor : table.tensors())
     json["tensors"][table.key(tensor)] = write_tensor(*tensor, table);
-  // Names may be any bytes; what is no UTF-8 is replaced.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump(json);
 }
 
 }  // namespace warploom::serialize

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Installs a build into an empty prefix, then builds and runs users' programs against it.
 
-One is a version print; the other is the C++ of README.md, word for word.
+A version print, the C++ of README.md word for word, and programs that are written for the cuDNN
+Frontend and know nothing of Warploom.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import tempfile
 
 # What an installed library may need: the run-time libraries of C and C++.
 RUN_TIME_LIBRARY = re.compile(r"(libc|libm|libgcc_s|libstdc\+\+|libpthread|libdl|ld-linux.*)\.so")
+FRONTEND_PROGRAMS = ("serialization", "attention")
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
@@ -51,7 +53,9 @@ def main():
         readme.write_text(readme_program())
         run("cmake", "-G", "Ninja", "-S", HERE / "client", "-B", tree,
             f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
-            f"-DCLIENT_SOURCES={HERE / 'client' / 'version.cpp'};{readme}")
+            f"-DCLIENT_SOURCES={HERE / 'client' / 'version.cpp'};{readme}",
+            "-DFRONTEND_SOURCES=" + ";".join(
+                str(ROOT / "tests/compat/programs" / f"{name}.cpp") for name in FRONTEND_PROGRAMS))
         run("cmake", "--build", tree)
 
         version = run(tree / "version").strip()
@@ -62,6 +66,9 @@ def main():
         needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
         expect(needed and all(map(RUN_TIME_LIBRARY.match, needed)),
                f"the installed library needs {', '.join(needed)}")
+        for name in FRONTEND_PROGRAMS:
+            run(tree / name)
+        print(f"programs for the cuDNN Frontend run: {', '.join(FRONTEND_PROGRAMS)}")
         print(f"the program of README.md prints: {run(tree / 'readme').strip()}")
 
 

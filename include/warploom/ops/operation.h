@@ -6,6 +6,7 @@
 #include <warploom/ops/attention.h>
 #include <warploom/ops/batchnorm.h>
 #include <warploom/ops/convolution.h>
+#include <warploom/ops/declared.h>
 #include <warploom/ops/matmul.h>
 #include <warploom/ops/movement.h>
 #include <warploom/ops/norm.h>
@@ -23,6 +24,8 @@ using Operation =
                  AdaLayernorm_backward_attributes, Rmsnorm_attributes, Rmsnorm_backward_attributes,
                  Instancenorm_attributes, Instancenorm_backward_attributes, Batchnorm_attributes,
                  Batchnorm_inference_attributes, Batchnorm_backward_attributes,
-                 DBN_weight_attributes, Genstats_attributes, BN_finalize_attributes>;
+                 DBN_weight_attributes, Genstats_attributes, BN_finalize_attributes,
+                 Moe_grouped_matmul_attributes, Moe_grouped_matmul_bwd_attributes,
+                 DiagonalBandMask_attributes>;
 
 }  // namespace warploom::graph
