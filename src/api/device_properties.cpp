@@ -23,7 +23,9 @@ DeviceProperties& DeviceProperties::set_handle(handle_t handle) {
 
 error_t DeviceProperties::build() {
   std::unique_ptr<Handle> own;
-  if (!handle_) CHECK_WARPLOOM_ERROR(Handle::create(own, {.ordinal = id_}));
+  HandleOptions options;
+  options.ordinal = id_;
+  if (!handle_) CHECK_WARPLOOM_ERROR(Handle::create(own, options));
   device_ = (handle_ ? handle_ : own.get())->device();
   return {};
 }

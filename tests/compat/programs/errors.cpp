@@ -61,11 +61,12 @@ int main() {
   std::vector<float> data(8, 1.0f), sum(8, NAN);
   std::unordered_map<std::shared_ptr<Tensor_attributes>, void*> pack = {{a, data.data()},
                                                                         {y, sum.data()}};
-  error = graph.execute(handle, pack, nullptr);
+  std::vector<char> workspace(graph.get_workspace_size());
+  error = graph.execute(handle, pack, workspace.data());
   REQUIRE(error == fe::error_code_t::INVALID_VARIANT_PACK &&
           contains(error, "not found in variant pack"));
   pack[b] = data.data();
-  REQUIRE(graph.execute(handle, pack, nullptr).is_good());
+  REQUIRE(graph.execute(handle, pack, workspace.data()).is_good());
   for (float value : sum) REQUIRE(value == 2.0f);
   error = graph.build_plan_at_index(handle, 1000);
   REQUIRE(error != fe::error_code_t::OK && contains(error, "1000"));
