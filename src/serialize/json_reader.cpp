@@ -41,9 +41,11 @@ Result<Json> parse_json(const std::string& text) {
     if (is_plan_container(text))
       return format_error("",
                           "found a plan container, accepted JSON; Graph::deserialize() reads it");
-    return format_error("",
-                        fmt::format("found no JSON at byte {} of {}, accepted a JSON text in UTF-8",
-                                    failure.byte, text.size()));
+    if (failure.byte > text.size())
+      return format_error("",
+                          fmt::format("ends after {} bytes, before its JSON does", text.size()));
+    return format_error("", fmt::format("found no JSON at byte {} of {}, accepted a text in UTF-8",
+                                        failure.byte, text.size()));
   } catch (const Json::exception& exception) {
     return format_error("", exception.what());
   }
