@@ -2,6 +2,7 @@
 
 #include "fusion/partition.h"
 #include "ops/reshape_axes.h"
+#include "ops/virtual_strides.h"
 
 namespace warploom::fusion {
 
@@ -27,35 +28,15 @@ int64_t last_offset(const ir::Shape& shape) {
   return offset;
 }
 
-struct ViewTest {
-  const ir::Shape& from;
-  const ir::Shape& to;
-  bool keeps_row_major;  ///< `from` is row-major now and will be for other shapes
-
-  bool operator()(const graph::Transpose_attributes& transpose) const {
-    std::vector<int64_t> strides;
-    for (int64_t axis : transpose.get_permutation())
-      strides.push_back(from.strides[static_cast<size_t>(axis)]);
-    return same_strides(to, strides);
-  }
-  bool operator()(const graph::Slice_attributes& slice) const {
-    std::vector<int64_t> strides = from.strides;
-    for (size_t axis = 0; axis < slice.get_strides().size(); ++axis)
-      strides[axis] *= slice.get_strides()[axis];
-    return same_strides(to, strides);
-  }
-  bool operator()(const graph::Reshape_attributes& reshape) const {
-    if (reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY)
-      return last_offset(to) <= last_offset(from);
-    if (const auto split = ops::split_strides(from, to.dims); split && same_strides(to, *split))
-      return true;
-    return keeps_row_major && is_row_major(to);
-  }
-  template <class Attributes>
-  bool operator()(const Attributes&) const {
-    return false;
-  }
-};
+/// `keeps_row_major`: `from` is row-major now and will be for other shapes.
+bool is_view(const graph::Reshape_attributes& reshape, const ir::Shape& from, const ir::Shape& to,
+             bool keeps_row_major) {
+  if (reshape.get_reshape_mode() == ReshapeMode_t::VIEW_ONLY)
+    return last_offset(to) <= last_offset(from);
+  if (const auto split = ops::split_strides(from, to.dims); split && same_strides(to, *split))
+    return true;
+  return keeps_row_major && is_row_major(to);
+}
 
 }  // namespace
 
@@ -66,9 +47,13 @@ bool is_view(const ir::FrozenGraph& graph, ir::NodeId id) {
   if (!to.is_virtual || from.is_pass_by_value || from.value || from.data_type != to.data_type ||
       from.shape.volume() == 0)
     return false;
-  const bool keeps_row_major =
-      is_row_major(from.shape) && (!graph.has_variable_shapes || is_kept_by_plan(graph, from));
-  return std::visit(ViewTest{from.shape, to.shape, keeps_row_major}, node.operation);
+  if (const auto* reshape = std::get_if<graph::Reshape_attributes>(&node.operation)) {
+    const bool keeps_row_major =
+        is_row_major(from.shape) && (!graph.has_variable_shapes || is_kept_by_plan(graph, from));
+    return is_view(*reshape, from.shape, to.shape, keeps_row_major);
+  }
+  const std::vector<int64_t> strides = ops::view_strides(node.operation, from.shape.strides);
+  return !strides.empty() && same_strides(to.shape, strides);
 }
 
 int64_t view_offset(const ir::FrozenGraph& graph, ir::NodeId id, ir::ShapeTable shapes) {

@@ -9,7 +9,6 @@ using graph::Reshape_attributes;
 using graph::Slice_attributes;
 using graph::Transpose_attributes;
 
-/// The strides of a result that is a view of an input of these strides; empty for other operations.
 struct ViewStrides {
   const Dims& x;
 
@@ -21,7 +20,10 @@ struct ViewStrides {
   }
   Dims operator()(const Slice_attributes& slice) const {
     Dims strides = x;
-    for (size_t i = 0; i < slice.get_strides().size(); ++i) strides[i] *= slice.get_strides()[i];
+    // Unsigned: the stride of a dim of 1 may be anything.
+    for (size_t i = 0; i < slice.get_strides().size(); ++i)
+      strides[i] = static_cast<int64_t>(static_cast<uint64_t>(strides[i]) *
+                                        static_cast<uint64_t>(slice.get_strides()[i]));
     return strides;
   }
   template <class Attributes>
@@ -31,6 +33,10 @@ struct ViewStrides {
 };
 
 }  // namespace
+
+Dims view_strides(const graph::Operation& operation, const Dims& x_strides) {
+  return std::visit(ViewStrides{x_strides}, operation);
+}
 
 Dims virtual_strides(const graph::Operation& operation, const DescribedShapes& described,
                      const Dims& x_strides, const Dims& y_dims) {
@@ -44,9 +50,9 @@ Dims virtual_strides(const graph::Operation& operation, const DescribedShapes& d
     const bool is_same = x_strides == x.strides && y_dims == y.dims;
     if (is_same && reshape->get_reshape_mode() == ReshapeMode_t::VIEW_ONLY) return y.strides;
   } else {
-    const Dims view = std::visit(ViewStrides{x.strides}, operation);
+    const Dims view = view_strides(operation, x.strides);
     if (!view.empty() && have_same_strides(y.dims, y.strides, view))
-      return std::visit(ViewStrides{x_strides}, operation);
+      return view_strides(operation, x_strides);
   }
   return packed_like(y_dims, y.dims, y.strides);
 }

@@ -5,6 +5,10 @@
 
 namespace warploom::ops {
 
+/// The strides of a result that is a view of an input of these strides: a transpose's or a slice's;
+/// empty for other operations.
+Dims view_strides(const graph::Operation& operation, const Dims& x_strides);
+
 /// An operation's first input and result as they were described.
 struct DescribedShapes {
   const ir::Shape& x;

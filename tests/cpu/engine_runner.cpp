@@ -144,8 +144,8 @@ void expect_engine(const std::string& name, const fusion::FusionGroup& group,
         first.push_back(std::move(outputs));
       else
         for (const auto& [id, values] : first[i])
-          EXPECT_EQ(std::memcmp(values.data(), outputs[id].data(), values.size() * sizeof(double)),
-                    0)
+          EXPECT_TRUE(values.empty() || std::memcmp(values.data(), outputs[id].data(),
+                                                    values.size() * sizeof(double)) == 0)
               << group.tensor(id).name << " depends on the number of threads";
     }
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -265,17 +266,24 @@ WARPLOOM_INLINE F32 ceil(F32 a) {
 struct TwoF64 {
   F64 low, high;
 };
+// Shuffled, not copied through an array: on a stack that a sanitizer lays out, GCC forgets to align
+// it (GCC bug 110027).
+template <int... i>
+WARPLOOM_INLINE TwoF64 widen_halves(F32 v, std::integer_sequence<int, i...>) {
+  return {__builtin_convertvector(HalfF32(__builtin_shufflevector(v, v, i...)), F64),
+          __builtin_convertvector(HalfF32(__builtin_shufflevector(v, v, (i + kLanes<double>)...)),
+                                  F64)};
+}
+template <int... i>
+WARPLOOM_INLINE F32 joined(HalfF32 low, HalfF32 high, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(low, high, i...);
+}
 WARPLOOM_INLINE TwoF64 widen(F32 v) {
-  HalfF32 half[2];
-  __builtin_memcpy(half, &v, sizeof(v));
-  return {__builtin_convertvector(half[0], F64), __builtin_convertvector(half[1], F64)};
+  return widen_halves(v, std::make_integer_sequence<int, kLanes<double>>());
 }
 WARPLOOM_INLINE F32 narrow(TwoF64 v) {
-  const HalfF32 half[2] = {__builtin_convertvector(v.low, HalfF32),
-                           __builtin_convertvector(v.high, HalfF32)};
-  F32 result;
-  __builtin_memcpy(&result, half, sizeof(result));
-  return result;
+  return joined(__builtin_convertvector(v.low, HalfF32), __builtin_convertvector(v.high, HalfF32),
+                std::make_integer_sequence<int, kLanes<float>>());
 }
 
 }  // namespace
