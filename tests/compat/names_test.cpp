@@ -106,6 +106,42 @@ TEST(Names, DefaultsOfTensors) {
   EXPECT_EQ(like({2, 3, 4}).get_volume(), 24);
 }
 
+TEST(Names, StrideOrders) {
+  using namespace fe::detail;
+  EXPECT_EQ(generate_stride({2, 3, 4, 5}, generate_NHWC_stride_order(4)), (Dims{60, 1, 15, 3}));
+  EXPECT_EQ(generate_stride({2, 3, 4}, generate_NHWC_stride_order(3)), (Dims{12, 1, 3}));
+  EXPECT_EQ(generate_stride({2, 3, 4}, generate_row_major_stride_order(3)), (Dims{12, 4, 1}));
+  EXPECT_EQ(generate_stride({2, 3, 4}, generate_column_major_stride_order(3)), (Dims{12, 1, 3}));
+}
+
+TEST(Names, DeviceProperties) {
+  fe::DeviceProperties properties;
+  std::vector<uint8_t> data;
+  EXPECT_CODE(properties.status(), ATTRIBUTE_NOT_SET);
+  EXPECT_CODE(properties.serialize(data), ATTRIBUTE_NOT_SET);
+  EXPECT_TRUE(fe::DeviceProperties().set_device_id(99).build().is_bad());
+  const OwnHandle handle;
+  EXPECT_GOOD(properties.set_device_id(0).set_handle(handle).build());
+  EXPECT_GOOD(properties.status());
+  EXPECT_GOOD(properties.serialize(data));
+  EXPECT_CODE(properties.deserialize(data), INVALID_VALUE);
+  fe::DeviceProperties read;
+  EXPECT_GOOD(read.deserialize(data));
+  EXPECT_EQ(read.device()->architecture, handle.handle->device().architecture);
+  // Cut anywhere, or longer, it is refused.
+  for (size_t size = 0; size < data.size(); ++size)
+    EXPECT_CODE(fe::DeviceProperties().deserialize({data.begin(), data.begin() + size}),
+                UNSUPPORTED_GRAPH_FORMAT);
+  data.push_back(0);
+  EXPECT_CODE(fe::DeviceProperties().deserialize(data), UNSUPPORTED_GRAPH_FORMAT);
+  // Properties of no device are refused where they are used.
+  Graph graph = float_graph();
+  graph.pointwise(graph.tensor(like({2})), pointwise(fe::PointwiseMode_t::ABS))->set_output(true);
+  graph.set_device_properties(std::make_shared<fe::DeviceProperties>());
+  EXPECT_CODE(graph.build_operation_graph(), ATTRIBUTE_NOT_SET);
+  EXPECT_GOOD(graph.build_operation_graph(handle));
+}
+
 // The last member of each enumeration, by its place, and codes in order.
 TEST(Names, Enumerations) {
   auto place = [](auto member) { return static_cast<int>(member); };

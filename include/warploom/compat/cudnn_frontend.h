@@ -101,6 +101,34 @@ inline std::string get_backend_version_string() {
   return convert_version_to_str(get_backend_version());
 }
 
+/// Packed strides; the dim of order 0 is the fastest.
+inline std::vector<int64_t> generate_stride(const std::vector<int64_t>& dim,
+                                            const std::vector<int64_t>& order) {
+  std::vector<int64_t> stride(dim.size(), 1);
+  for (size_t i = 0; i < dim.size(); ++i)
+    for (size_t faster = 0; faster < dim.size(); ++faster)
+      if (order[faster] < order[i]) stride[i] *= dim[faster];
+  return stride;
+}
+inline std::vector<int64_t> generate_row_major_stride_order(int64_t rank) {
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = rank - 1 - static_cast<int64_t>(i);
+  return order;
+}
+/// Dim 1 first, then the last, and so on; dim 0 at the end.
+inline std::vector<int64_t> generate_NHWC_stride_order(int64_t rank) {
+  auto order = generate_row_major_stride_order(rank);
+  for (size_t i = 2; i < order.size(); ++i) ++order[i];
+  if (order.size() > 1) order[1] = 0;
+  return order;
+}
+/// Row-major with the last two dims swapped.
+inline std::vector<int64_t> generate_column_major_stride_order(int64_t rank) {
+  auto order = generate_row_major_stride_order(rank);
+  if (rank > 2) std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return order;
+}
+
 }  // namespace detail
 }  // namespace warploom
 
