@@ -88,6 +88,48 @@ TEST(Names, MethodsOfGraph) {
   EXPECT_CONST_METHOD(error_t, query_tensor_attributes_of_uid(0, a<Tensor_attributes>()));
 }
 
+template <size_t count>
+using Tensors = std::array<Tensor, count>;
+
+TEST(Names, OperationsOfGraph) {
+  using namespace fe::graph;
+  const Tensor t;
+  EXPECT_METHOD(Tensor, tensor(Tensor_attributes()));
+  EXPECT_METHOD(Tensor, tensor(1.0f, ScalarType::COMPILE_TIME_CONST));
+  EXPECT_METHOD(Tensor, tensor_like(t, ""));
+  EXPECT_METHOD(Tensor, conv_fprop(t, t, Conv_fprop_attributes()));
+  EXPECT_METHOD(Tensor, conv_dgrad(t, t, Conv_dgrad_attributes()));
+  EXPECT_METHOD(Tensor, conv_wgrad(t, t, Conv_wgrad_attributes()));
+  EXPECT_METHOD(Tensor, matmul(t, t, Matmul_attributes()));
+  EXPECT_METHOD(Tensor, pointwise(t, Pointwise_attributes()));
+  EXPECT_METHOD(Tensor, pointwise(t, t, Pointwise_attributes()));
+  EXPECT_METHOD(Tensor, pointwise(t, t, t, Pointwise_attributes()));
+  EXPECT_METHOD(Tensor, reduction(t, Reduction_attributes()));
+  EXPECT_METHOD(Tensor, reshape(t, Reshape_attributes()));
+  EXPECT_METHOD(Tensor, transpose(t, Transpose_attributes()));
+  EXPECT_METHOD(Tensor, slice(t, Slice_attributes()));
+  EXPECT_METHOD(Tensors<2>, genstats(t, Genstats_attributes()));
+  EXPECT_METHOD(Tensors<6>, bn_finalize(t, t, t, t, t, t, BN_finalize_attributes()));
+  EXPECT_METHOD(Tensors<5>, batchnorm(t, t, t, Batchnorm_attributes()));
+  EXPECT_METHOD(Tensor, batchnorm_inference(t, t, t, t, t, Batchnorm_inference_attributes()));
+  EXPECT_METHOD(Tensors<3>, batchnorm_backward(t, t, t, Batchnorm_backward_attributes()));
+  EXPECT_METHOD(Tensors<5>, dbn_weight(t, t, t, t, t, DBN_weight_attributes()));
+  EXPECT_METHOD(Tensors<3>, layernorm(t, t, t, Layernorm_attributes()));
+  EXPECT_METHOD(Tensors<3>, layernorm_backward(t, t, t, Layernorm_backward_attributes()));
+  EXPECT_METHOD(Tensors<3>, adalayernorm(t, t, t, AdaLayernorm_attributes()));
+  EXPECT_METHOD(Tensors<3>, adalayernorm_backward(t, t, t, AdaLayernorm_backward_attributes()));
+  EXPECT_METHOD(Tensors<2>, rmsnorm(t, t, Rmsnorm_attributes()));
+  EXPECT_METHOD(Tensors<3>, rmsnorm_backward(t, t, t, t, Rmsnorm_backward_attributes()));
+  EXPECT_METHOD(Tensors<3>, instancenorm(t, t, t, Instancenorm_attributes()));
+  EXPECT_METHOD(Tensors<3>, instancenorm_backward(t, t, t, Instancenorm_backward_attributes()));
+  EXPECT_METHOD(Tensors<2>, sdpa(t, t, t, SDPA_attributes()));
+  EXPECT_METHOD(Tensors<2>, scaled_dot_product_flash_attention(
+                                t, t, t, Scaled_dot_product_flash_attention_attributes()));
+  EXPECT_METHOD(Tensor, moe_grouped_matmul(t, t, t, t, t, Moe_grouped_matmul_attributes()));
+  EXPECT_METHOD(Tensor, moe_grouped_matmul_bwd(t, t, t, Moe_grouped_matmul_bwd_attributes()));
+  EXPECT_METHOD(Tensor, diagonal_band_mask(t, t, t, t, t, t, DiagonalBandMask_attributes()));
+}
+
 TEST(Names, DefaultsOfTensors) {
   const Tensor_attributes tensor;
   EXPECT_EQ(tensor.get_name(), "");
