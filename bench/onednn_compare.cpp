@@ -5,52 +5,14 @@
 // The threads of oneDNN's OpenMP must not spin while others are measured; the program asks for that
 // itself if the environment does not.
 
-#include <cstdlib>
-#include <cstring>
-#include <stdexcept>
-#include <unordered_map>
-
-#include <warploom/warploom.h>
-#include <CLI/CLI.hpp>
-
-#include "graph_program.h"
-#include "record.h"
-#ifdef WARPLOOM_HAVE_DNNL
-#include <unistd.h>
-#include <dnnl.hpp>
-#endif
+#include "onednn_case.h"
 
 namespace {
 
 using namespace warploom;
-using bench::Buffer;
-using bench::Program;
-using bench::Runner;
+using namespace bench;
 using graph::Graph;
 using graph::TensorPtr;
-
-std::vector<int64_t> row_major(const std::vector<int64_t>& dim) {
-  std::vector<int64_t> stride(dim.size());
-  int64_t product = 1;
-  for (size_t i = dim.size(); i-- > 0; product *= dim[i]) stride[i] = product;
-  return stride;
-}
-
-std::vector<int64_t> channels_last(const std::vector<int64_t>& d) {
-  return {d[1] * d[2] * d[3], 1, d[3] * d[1], d[1]};
-}
-
-size_t volume(const std::vector<int64_t>& dim) {
-  size_t product = 1;
-  for (int64_t d : dim) product *= static_cast<size_t>(d);
-  return product;
-}
-
-graph::Pointwise_attributes mode(PointwiseMode_t mode) {
-  graph::Pointwise_attributes attributes;
-  attributes.set_mode(mode);
-  return attributes;
-}
 
 /// A binary or unary pointwise operation as a graph of its own, over buffers.
 std::unique_ptr<Program> pointwise_program(PointwiseMode_t pointwise_mode,
@@ -71,46 +33,6 @@ std::unique_ptr<Program> pointwise_program(PointwiseMode_t pointwise_mode,
   program->build();
   return program;
 }
-
-struct Case {
-  std::string title;
-  double flops = 0;
-  std::vector<Runner> runners;
-  /// Everything that the runners use.
-  std::vector<std::shared_ptr<void>> owned;
-
-  Buffer& buffer(size_t size, unsigned seed = 0, float range = 0) {
-    auto buffer = std::make_shared<Buffer>(size);
-    if (seed != 0) buffer->fill(seed, range);
-    owned.push_back(buffer);
-    return *buffer;
-  }
-  void add(const std::string& name, std::vector<std::shared_ptr<Program>> programs,
-           const Buffer& result) {
-    runners.push_back({name,
-                       [programs] {
-                         for (const auto& program : programs) program->run();
-                       },
-                       &result});
-  }
-};
-
-#ifdef WARPLOOM_HAVE_DNNL
-using Tag = dnnl::memory::format_tag;
-constexpr auto kFloat = dnnl::memory::data_type::f32;
-
-dnnl::engine& dnnl_engine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
-dnnl::stream& dnnl_stream() {
-  static dnnl::stream stream(dnnl_engine());
-  return stream;
-}
-dnnl::memory memory(const dnnl::memory::desc& desc, Buffer& buffer) {
-  return {desc, dnnl_engine(), buffer.data()};
-}
-#endif
 
 Case convolution(const std::string& what, int64_t n, int64_t c, int64_t size, int64_t k) {
   Case result;
@@ -147,8 +69,8 @@ Case convolution(const std::string& what, int64_t n, int64_t c, int64_t size, in
                                                         {1, 1},
                                                         {1, 1},
                                                         {1, 1}},
-                                                       attr, dnnl_engine());
-  dnnl::memory w_memory = memory(w_user, w), packed(desc.weights_desc(), dnnl_engine());
+                                                       attr, onednn_engine());
+  dnnl::memory w_memory = memory(w_user, w), packed(desc.weights_desc(), onednn_engine());
   const dnnl::reorder reorder(w_memory, packed);
   const dnnl::convolution_forward primitive(desc);
   const std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, memory(x_desc, x)},
@@ -157,15 +79,15 @@ Case convolution(const std::string& what, int64_t n, int64_t c, int64_t size, in
                                                         {DNNL_ARG_DST, memory(y_desc, dnnl_y)}};
   result.runners.push_back({"oneDNN, filter packed in the call",
                             [=]() mutable {
-                              reorder.execute(dnnl_stream(), w_memory, packed);
-                              primitive.execute(dnnl_stream(), arguments);
-                              dnnl_stream().wait();
+                              reorder.execute(onednn_stream(), w_memory, packed);
+                              primitive.execute(onednn_stream(), arguments);
+                              onednn_stream().wait();
                             },
                             &dnnl_y});
   result.runners.push_back({"oneDNN, filter packed before",
                             [=] {
-                              primitive.execute(dnnl_stream(), arguments);
-                              dnnl_stream().wait();
+                              primitive.execute(onednn_stream(), arguments);
+                              onednn_stream().wait();
                             },
                             &dnnl_y});
 #endif
@@ -226,7 +148,7 @@ Case matmul_chain(int64_t batch, int64_t m, int64_t n, int64_t k) {
   attr.set_output_scales(0, {0.5F});
   attr.set_post_ops(post);
   const dnnl::matmul primitive(
-      dnnl::matmul::primitive_desc({a_desc, b_desc, c_desc}, attr, dnnl_engine()));
+      dnnl::matmul::primitive_desc({a_desc, b_desc, c_desc}, attr, onednn_engine()));
   const std::unordered_map<int, dnnl::memory> arguments{
       {DNNL_ARG_SRC, memory(a_desc, a)},
       {DNNL_ARG_WEIGHTS, memory(b_desc, b)},
@@ -234,8 +156,8 @@ Case matmul_chain(int64_t batch, int64_t m, int64_t n, int64_t k) {
       {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, memory(bias_desc, bias)}};
   result.runners.push_back({"oneDNN",
                             [=] {
-                              primitive.execute(dnnl_stream(), arguments);
-                              dnnl_stream().wait();
+                              primitive.execute(onednn_stream(), arguments);
+                              onednn_stream().wait();
                             },
                             &dnnl_out});
 #endif
@@ -308,12 +230,12 @@ Case attention(int64_t batch, int64_t heads, int64_t sequence, int64_t size) {
   dnnl::primitive_attr attr;
   attr.set_output_scales(0, {scale});
   const dnnl::matmul qk(
-      dnnl::matmul::primitive_desc({q_desc, k_desc, s_desc}, attr, dnnl_engine()));
+      dnnl::matmul::primitive_desc({q_desc, k_desc, s_desc}, attr, onednn_engine()));
   const dnnl::binary masked(dnnl::binary::primitive_desc(
-      {dnnl::algorithm::binary_add, s_desc, mask_desc, s_desc}, dnnl_engine()));
+      {dnnl::algorithm::binary_add, s_desc, mask_desc, s_desc}, onednn_engine()));
   const dnnl::softmax_forward softmax(dnnl::softmax_forward::primitive_desc(
-      {dnnl::prop_kind::forward_inference, s_desc, 2}, dnnl_engine()));
-  const dnnl::matmul pv(dnnl::matmul::primitive_desc({s_desc, q_desc, q_desc}, dnnl_engine()));
+      {dnnl::prop_kind::forward_inference, s_desc, 2}, onednn_engine()));
+  const dnnl::matmul pv(dnnl::matmul::primitive_desc({s_desc, q_desc, q_desc}, onednn_engine()));
   const dnnl::memory s_memory = memory(s_desc, s), mask_memory = memory(mask_desc, mask);
   const dnnl::memory q_memory = memory(q_desc, q), k_memory = memory(k_desc, k);
   const dnnl::memory v_memory = memory(q_desc, v), o_memory = memory(q_desc, dnnl_o);
@@ -321,16 +243,16 @@ Case attention(int64_t batch, int64_t heads, int64_t sequence, int64_t size) {
       {"oneDNN, composed",
        [=] {
          qk.execute(
-             dnnl_stream(),
+             onednn_stream(),
              {{DNNL_ARG_SRC, q_memory}, {DNNL_ARG_WEIGHTS, k_memory}, {DNNL_ARG_DST, s_memory}});
          masked.execute(
-             dnnl_stream(),
+             onednn_stream(),
              {{DNNL_ARG_SRC_0, s_memory}, {DNNL_ARG_SRC_1, mask_memory}, {DNNL_ARG_DST, s_memory}});
-         softmax.execute(dnnl_stream(), {{DNNL_ARG_SRC, s_memory}, {DNNL_ARG_DST, s_memory}});
+         softmax.execute(onednn_stream(), {{DNNL_ARG_SRC, s_memory}, {DNNL_ARG_DST, s_memory}});
          pv.execute(
-             dnnl_stream(),
+             onednn_stream(),
              {{DNNL_ARG_SRC, s_memory}, {DNNL_ARG_WEIGHTS, v_memory}, {DNNL_ARG_DST, o_memory}});
-         dnnl_stream().wait();
+         onednn_stream().wait();
        },
        &dnnl_o});
 #endif
@@ -351,50 +273,10 @@ Case attention(int64_t batch, int64_t heads, int64_t sequence, int64_t size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string peer = "oneDNN";
-#ifdef WARPLOOM_HAVE_DNNL
-  if (!std::getenv("OMP_WAIT_POLICY")) {
-    setenv("OMP_WAIT_POLICY", "passive", 0);
-    execv("/proc/self/exe", argv);
-  }
-  const dnnl::version_t* version = dnnl::version();
-  peer += " " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-          std::to_string(version->patch);
-#else
-  std::printf("built without oneDNN: fused against single operations only\n");
-  peer += " absent";
-#endif
-  double seconds = 2;
-  std::string wanted, json;
-  CLI::App app{"The tour's fused graphs against oneDNN and against single operations"};
-  app.add_option("seconds", seconds, "for each case")->check(CLI::PositiveNumber);
-  app.add_option("cases", wanted, "those whose names contain this")->capture_default_str();
-  app.add_option("--json", json, "write what was measured, and on what, to this file");
-  CLI11_PARSE(app, argc, argv);
-
-  nlohmann::ordered_json report = bench::facts(bench::handle()->device(), peer);
-  for (const char* name : {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"})
-    if (const char* value = std::getenv(name)) report["environment"][name] = value;
-  bool agree = true;
-  auto run = [&](const std::function<Case()>& make, const char* name) {
-    if (std::string(name).find(wanted) == std::string::npos) return;
-    const Case work = make();
-    const bench::Race race = bench::race(work.title, work.flops, work.runners, seconds);
-    agree &= race.agree;
-    report["cases"].push_back(bench::record(race, "oneDNN"));
-  };
-  try {
-    run([] { return convolution("a photograph", 1, 3, 240, 8); }, "photograph");
-    run([] { return convolution("a batch", 16, 64, 56, 128); }, "convolution");
-    run([] { return matmul_chain(16, 512, 512, 1024); }, "matmul");
-    run([] { return attention(4, 16, 1024, 64); }, "attention");
-  } catch (const std::exception& problem) {
-    std::printf("%s\n", problem.what());
-    return 1;
-  }
-  if (!json.empty() && !(std::ofstream(json) << report.dump(2) << "\n")) {
-    std::printf("%s: cannot be written\n", json.c_str());
-    return 1;
-  }
-  return agree ? 0 : 1;
+  return bench::run_cases(argc, argv,
+                          "The tour's fused graphs against oneDNN and against single operations",
+                          {{"photograph", [] { return convolution("a photograph", 1, 3, 240, 8); }},
+                           {"convolution", [] { return convolution("a batch", 16, 64, 56, 128); }},
+                           {"matmul", [] { return matmul_chain(16, 512, 512, 1024); }},
+                           {"attention", [] { return attention(4, 16, 1024, 64); }}});
 }

@@ -12,11 +12,14 @@
 namespace warploom::cpu {
 namespace {
 
-constexpr int64_t kDyPanelBytes = 16 << 10;    // of DY for one chunk: half of the L1 cache
 constexpr int64_t kMostChunkColumns = 256;     // pixels
-constexpr int64_t kMostCopyBytes = 128 << 10;  // of X for one chunk: half of a small L2 cache
-constexpr int64_t kMostBlockFilters = 128;
-constexpr int64_t kMostBlockChannels = 64;
+constexpr int64_t kMostCopyBytes = 128 << 10;  // of X for one chunk: a part of the L2 cache
+/// A block's filters and channels at most, and of DY the bytes of a panel of one chunk. With one
+/// tap the sums are few, and what is packed is used once: larger blocks of fewer pixels.
+struct BlockSizes {
+  int64_t filters, channels, panel_bytes;
+};
+constexpr BlockSizes kManyTaps{128, 64, 16 << 10}, kOneTap{256, 256, 8 << 10};
 constexpr int64_t kMostSplitBytes = int64_t{32} << 20;  // of all sums
 constexpr int64_t kManyGradientTasks = 32;
 constexpr int64_t kMostSumColumns = 64;  // of a tile
@@ -105,12 +108,13 @@ void BoundFilterGradient::bind(std::shared_ptr<const ConvolutionGradientProgram>
 void BoundFilterGradient::cut() {
   const ConvolutionGeometry& g = geometry_;
   const GemmKernels& kernels = *program_->kernels;
+  const BlockSizes& most_of = g.taps() == 1 ? kOneTap : kManyTaps;
   const int64_t bytes = kernels.a_bytes;
   const int64_t width = std::max<int64_t>(g.y[2], 1), height = std::max<int64_t>(g.y[1], 1);
   column_chunks_ = divide_up(width, kMostChunkColumns);
   const int64_t chunk_columns = divide_up(width, column_chunks_);
   chunk_rows_ =
-      std::clamp<int64_t>(kDyPanelBytes / (chunk_columns * kernels.step_bytes()), 1, height);
+      std::clamp<int64_t>(most_of.panel_bytes / (chunk_columns * kernels.step_bytes()), 1, height);
 
   // The copy of X: [channel][tap in depth][part][row][part][pixel].
   const auto lay_out = [&] {
@@ -124,7 +128,7 @@ void BoundFilterGradient::cut() {
   };
   lay_out();
   block_channels_ = std::clamp<int64_t>(kMostCopyBytes / channel_bytes_, kernels.mr,
-                                        std::max<int64_t>(kMostBlockChannels, kernels.mr));
+                                        std::max<int64_t>(most_of.channels, kernels.mr));
   block_channels_ =
       std::min(block_channels_ / kernels.mr * kernels.mr, std::max<int64_t>(g.channels, 1));
   channel_blocks_ = divide_up(g.channels, block_channels_);
@@ -133,7 +137,7 @@ void BoundFilterGradient::cut() {
         std::min(block_channels_, round_up(divide_up(g.channels, channel_blocks_), kernels.mr));
   channel_blocks_ = divide_up(g.channels, block_channels_);
   block_filters_ = std::min<int64_t>(round_up(std::max<int64_t>(g.filters, 1), kernels.nr),
-                                     round_up(kMostBlockFilters, kernels.nr));
+                                     round_up(most_of.filters, kernels.nr));
   filter_blocks_ = divide_up(g.filters, block_filters_);
   row_chunks_ = divide_up(height, chunk_rows_);
   chunks_ = g.y_pixels() == 0 ? 0 : g.images * g.y[0] * row_chunks_ * column_chunks_;
