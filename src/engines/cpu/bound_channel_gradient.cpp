@@ -25,14 +25,13 @@ BoundChannelGradient::BoundChannelGradient(std::shared_ptr<const NormGradientPro
     : program_(std::move(program)), problem_(std::move(problem)) {
   const Machine& machine = program_->machine;
   const fusion::FusionGroup& group = program_->group;
-  NormGradientProblem& p = problem_;
+  const NormGradientProblem& p = problem_;
   if (auto channels = channel_axes(shapes[static_cast<size_t>(p.x_id)], p.axes)) {
     has_columns_ = true;
     chunks_ = ChannelChunks(*channels);
     x_ = ChannelMatrix(group, shapes, p.x_id, *channels);
     dy_ = ChannelMatrix(group, shapes, p.dy_id, *channels);
     if (p.dx) dx_ = ChannelMatrix(group, shapes, p.dx_id, *channels);
-    p.set_axes(group, shapes, channels->axes);
   }
   is_parallel_ =
       cpu::predicted_microseconds(work(), machine.kernels->level, 1) >= kParallelMicroseconds;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engines/cpu/anchor_tiles.h"
+#include "engines/cpu/bound_channel_norm.h"
 #include "engines/cpu/cost_model.h"
 #include "engines/cpu/row_statistics.h"
 
@@ -23,13 +24,24 @@ bool is_shared(const RowTensor& parameter) {
 
 }  // namespace
 
-Result<std::unique_ptr<CpuBoundKernel>> BoundNorm::make(std::shared_ptr<const NormProgram> program,
-                                                        ir::ShapeTable shapes) {
-  return std::unique_ptr<CpuBoundKernel>(std::make_unique<BoundNorm>(std::move(program), shapes));
+bool NormProgram::is_plain() const {
+  return group.epilogue.values.size() == 1 && group.epilogue.outputs.size() == 1 &&
+         group.epilogue.outputs[0].reduction == ir::kNoNode;
 }
 
-BoundNorm::BoundNorm(std::shared_ptr<const NormProgram> program, ir::ShapeTable shapes)
-    : program_(std::move(program)), problem_(program_->group, shapes) {
+Result<std::unique_ptr<CpuBoundKernel>> bind_norm(std::shared_ptr<const NormProgram> program,
+                                                  ir::ShapeTable shapes) {
+  NormProblem problem(program->group, shapes);
+  if (auto channels = BoundChannelNorm::fits(problem, shapes))
+    return std::unique_ptr<CpuBoundKernel>(std::make_unique<BoundChannelNorm>(
+        std::move(program), std::move(problem), *channels, shapes));
+  return std::unique_ptr<CpuBoundKernel>(
+      std::make_unique<BoundNorm>(std::move(program), std::move(problem), shapes));
+}
+
+BoundNorm::BoundNorm(std::shared_ptr<const NormProgram> program, NormProblem problem,
+                     ir::ShapeTable shapes)
+    : program_(std::move(program)), problem_(std::move(problem)) {
   const Machine& machine = program_->machine;
   const bool is_double = problem_.compute == DataType_t::DOUBLE;
   kernels_ = is_double ? &machine.kernels->double_rows : &machine.kernels->float_rows;
@@ -160,6 +172,15 @@ void BoundNorm::run_block(const Launch& launch, int64_t task, int64_t first, int
   std::byte* scratch = launch.workspace + scratch_offset_ + worker * scratch_stride_;
   std::byte* results = scratch + 3 * row_bytes_;
   const int64_t element_bytes = detail::get_data_type_size(problem_.compute);
+  if (program_->is_plain()) {
+    for (int64_t row = first; row < first + rows; ++row) {
+      const RowTensor::Piece whole{row, 0, problem_.length};
+      void* const y = problem_.y.target(launch.pointers, whole, problem_.compute, results);
+      run_row(launch, row, static_cast<std::byte*>(y), scratch);
+      problem_.y.write(launch.pointers, whole, problem_.compute, y, *program_->machine.kernels);
+    }
+    return;
+  }
   for (int64_t row = 0; row < rows; ++row)
     run_row(launch, first + row, results + row * problem_.length * element_bytes, scratch);
   if (problem_.length == 0) return;

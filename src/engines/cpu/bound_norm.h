@@ -14,15 +14,19 @@ struct NormProgram {
   fusion::FusionGroup group;
   Machine machine;
   CompiledExpression epilogue;  // reads its anchor from the tile operand
+
+  /// Nothing is computed after the normalization.
+  bool is_plain() const;
 };
+
+Result<std::unique_ptr<CpuBoundKernel>> bind_norm(std::shared_ptr<const NormProgram> program,
+                                                  ir::ShapeTable shapes);
 
 /// A block of rows at a time: statistics, the normalized rows in a buffer, the epilogue on tiles of
 /// the buffer.
 class BoundNorm final : public CpuBoundKernel {
  public:
-  static Result<std::unique_ptr<CpuBoundKernel>> make(std::shared_ptr<const NormProgram> program,
-                                                      ir::ShapeTable shapes);
-  BoundNorm(std::shared_ptr<const NormProgram> program, ir::ShapeTable shapes);
+  BoundNorm(std::shared_ptr<const NormProgram> program, NormProblem problem, ir::ShapeTable shapes);
 
   double predicted_microseconds() const override;
   error_t launch(void* stream, std::span<void* const> pointers,

@@ -1,25 +1,18 @@
 #include "engines/cpu/channel_matrix.h"
 
-#include <algorithm>
-
 namespace warploom::cpu {
 
 std::optional<ChannelAxes> channel_axes(const ir::Shape& domain, const RowAxes& axes) {
-  const auto stride = [&](int axis) { return domain.strides[static_cast<size_t>(axis)]; };
-  const auto is_slower = [&](int a, int b) { return stride(a) > stride(b); };
-  std::vector<int> kept;
-  for (int axis : axes.kept)
-    if (axes.dims[static_cast<size_t>(axis)] != 1) kept.push_back(axis);
-  if (kept.empty() || axes.along.empty()) return std::nullopt;
-  const int columns = *std::max_element(kept.begin(), kept.end(), is_slower);
-  if (!std::ranges::all_of(axes.along, [&](int axis) { return is_slower(axis, columns); }))
+  if (axes.kept.empty() || axes.along.empty()) return std::nullopt;
+  const auto columns = static_cast<size_t>(axes.kept.back());
+  const auto fastest = static_cast<size_t>(axes.along.back());
+  if (axes.dims[columns] == 1 || domain.strides[fastest] <= domain.strides[columns])
     return std::nullopt;
   ChannelAxes channels{axes};
-  std::erase(channels.axes.kept, columns);
-  channels.columns = axes.dims[static_cast<size_t>(columns)];
-  channels.planes = channels.axes.rows();
+  channels.columns = axes.dims[columns];
   channels.rows = axes.length();
-  channels.axes.kept.push_back(columns);
+  for (size_t i = 0; i + 1 < axes.kept.size(); ++i)
+    channels.planes *= axes.dims[static_cast<size_t>(axes.kept[i])];
   return channels;
 }
 

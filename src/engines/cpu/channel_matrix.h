@@ -11,7 +11,7 @@ namespace warploom::cpu {
 /// of column s % columns of plane s / columns.
 struct ChannelAxes {
   RowAxes axes;  ///< the column axis last among the kept ones
-  int64_t planes = 0, rows = 0, columns = 0;
+  int64_t planes = 1, rows = 0, columns = 0;
 };
 
 /// Nothing where neighbours in memory belong to the same statistic.

@@ -6,6 +6,20 @@
 #include "ops/norm_axes.h"
 
 namespace warploom::cpu {
+namespace {
+
+class NormKernel final : public CpuKernel {
+ public:
+  explicit NormKernel(std::shared_ptr<const NormProgram> program) : program_(std::move(program)) {}
+  Result<std::unique_ptr<CpuBoundKernel>> bind_shapes(ir::ShapeTable shapes) const override {
+    return bind_norm(program_, shapes);
+  }
+
+ private:
+  std::shared_ptr<const NormProgram> program_;
+};
+
+}  // namespace
 
 engine::EngineInfo NormEngine::info() const {
   return {.name = "cpu.norm", .knobs = {}};
@@ -44,7 +58,7 @@ std::unique_ptr<const CpuKernel> make_norm_kernel(const fusion::FusionGroup& gro
   program->epilogue = compile_expression(
       group, group.epilogue,
       {.shape = kNormTile, .anchor_type = NormProblem(group, declared_shapes(group)).compute});
-  return std::make_unique<SharedProgramKernel<NormProgram, BoundNorm>>(std::move(program));
+  return std::make_unique<NormKernel>(std::move(program));
 }
 
 }  // namespace warploom::cpu

@@ -98,19 +98,11 @@ NormGradientProblem::NormGradientProblem(const fusion::FusionGroup& group, ir::S
     order.kept.insert(order.kept.begin(), parameter_axis);
   }
   if (parameter_axis >= 0) parameters = order.dims[static_cast<size_t>(parameter_axis)];
-  parameter_axis_ = parameter_axis;
-  set_axes(group, shapes, std::move(order));
-}
-
-void NormGradientProblem::set_axes(const fusion::FusionGroup& group, ir::ShapeTable shapes,
-                                   RowAxes order) {
   axes = std::move(order);
   rows = axes.rows();
   length = axes.length();
-  parameter_step = 1;
-  for (size_t i = axes.kept.size(); i-- > 0 && axes.kept[i] != parameter_axis_;)
+  for (size_t i = axes.kept.size(); i-- > 0 && axes.kept[i] != parameter_axis;)
     parameter_step *= axes.dims[static_cast<size_t>(axes.kept[i])];
-  const ir::Node& node = group.node(group.anchor);
   std::visit(SummedTensors{*this, group, shapes, node}, node.operation);
 }
 

@@ -27,12 +27,6 @@ struct NormGradientProblem {
   RowTensor dx, dscale, dbias;
   RowTensor of_dy, of_x, offset;  ///< what dx is made of, for each channel
   RowTensor sum, squares;         ///< of x alone
-
-  /// Rebinds all tensors to rows in another order.
-  void set_axes(const fusion::FusionGroup& group, ir::ShapeTable shapes, RowAxes order);
-
- private:
-  int parameter_axis_ = -1;
 };
 
 }  // namespace warploom::cpu

@@ -25,7 +25,9 @@ struct Filler {
   RowTensor output(size_t port) const { return {group, shapes, node.outputs[port], problem.axes}; }
   void set_axes(size_t x, std::span<const int64_t> statistics) const {
     problem.axes = row_axes(shape(x), statistics);
+    problem.x_id = node.inputs[x];
     problem.x = input(x);
+    problem.y = output(0);  // of all of them
   }
 
   void operator()(const Softmax& softmax) const {

@@ -25,7 +25,8 @@ struct NormProblem {
   RowAxes axes;
   int64_t rows = 0, length = 0;
 
-  RowTensor x, scale, bias, epsilon, sink, given_mean, given_inv_variance;
+  ir::TensorId x_id = ir::kNoTensor;
+  RowTensor x, y, scale, bias, epsilon, sink, given_mean, given_inv_variance;
   RowTensor previous_mean, previous_variance, momentum;
   RowTensor mean, inv_variance, next_mean, next_variance;
   RowTensor maximum, sum, stats;

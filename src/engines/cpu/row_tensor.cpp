@@ -23,9 +23,12 @@ RowAxes row_axes(const ir::Shape& domain, std::span<const int64_t> statistics) {
   for (size_t axis = 0; axis < domain.dims.size(); ++axis)
     (statistics[axis] == 1 && domain.dims[axis] != 1 ? axes.along : axes.kept)
         .push_back(static_cast<int>(axis));
-  const auto is_slower = [&](int a, int b) {
-    return domain.strides[static_cast<size_t>(a)] > domain.strides[static_cast<size_t>(b)];
+  // The stride of a single element says nothing.
+  const auto stride = [&](int axis) {
+    const auto at = static_cast<size_t>(axis);
+    return domain.dims[at] == 1 ? INT64_MAX : domain.strides[at];
   };
+  const auto is_slower = [&](int a, int b) { return stride(a) > stride(b); };
   std::stable_sort(axes.kept.begin(), axes.kept.end(), is_slower);
   std::stable_sort(axes.along.begin(), axes.along.end(), is_slower);
   return axes;
