@@ -56,7 +56,9 @@ BoundNorm::BoundNorm(std::shared_ptr<const NormProgram> program, NormProblem pro
   is_parallel_ =
       cpu::predicted_microseconds(work(), machine.kernels->level, 1) >= kParallelMicroseconds;
   // X, scale and bias of the current row; the results of a block; tiles.
-  tiles_offset_ = (3 + block_rows_) * row_bytes_;
+  parameter_bytes_ = round_up(problem_.length * 8, kScratchAlignment);
+  results_offset_ = row_bytes_ + 2 * parameter_bytes_;
+  tiles_offset_ = results_offset_ + block_rows_ * row_bytes_;
   scratch_stride_ = tiles_offset_ + round_up(epilogue_.scratch_bytes(), kScratchAlignment);
   scratch_offset_ =
       layout_.add("rows of each thread", scratch_stride_ * (is_parallel_ ? machine.threads() : 1));
@@ -87,7 +89,8 @@ BoundNorm::Parameter BoundNorm::bind_parameter(const RowTensor& tensor, double n
                                                const char* purpose) {
   Parameter parameter{.tensor = &tensor, .neutral = neutral};
   if (has_parameter_rows_ && is_shared(tensor))
-    parameter.shared_offset = layout_.add(purpose, row_bytes_);
+    parameter.shared_offset =
+        layout_.add(purpose, round_up(problem_.length * 8, kScratchAlignment));
   return parameter;
 }
 
@@ -138,15 +141,15 @@ void BoundNorm::fill_shared(const Launch& launch, const Parameter& parameter) co
   std::byte* target = launch.workspace + parameter.shared_offset;
   const void* row = target;
   if (parameter.is_row())
-    row = tensor.row(launch.pointers, 0, problem_.compute, target, kernels);
+    row = tensor.row(launch.pointers, 0, DataType_t::DOUBLE, target, kernels);
   else
-    fill_row(parameter_element(launch, parameter, 0), target);
+    fill_row(parameter_element(launch, parameter, 0), DataType_t::DOUBLE, target);
   if (row != target)
-    kernels.convert(row, problem_.compute, 1, target, problem_.compute, 1, problem_.length);
+    kernels.convert(row, DataType_t::DOUBLE, 1, target, DataType_t::DOUBLE, 1, problem_.length);
 }
 
-void BoundNorm::fill_row(double value, std::byte* target) const {
-  program_->machine.kernels->convert(&value, DataType_t::DOUBLE, 0, target, problem_.compute, 1,
+void BoundNorm::fill_row(double value, DataType_t type, std::byte* target) const {
+  program_->machine.kernels->convert(&value, DataType_t::DOUBLE, 0, target, type, 1,
                                      problem_.length);
 }
 
@@ -162,15 +165,15 @@ const void* BoundNorm::parameter_row(const Launch& launch, const Parameter& para
   const RowTensor& tensor = *parameter.tensor;
   if (is_shared(tensor)) return launch.workspace + parameter.shared_offset;
   if (parameter.is_row())
-    return tensor.row(launch.pointers, row, problem_.compute, buffer, *program_->machine.kernels);
-  fill_row(parameter_element(launch, parameter, row), buffer);
+    return tensor.row(launch.pointers, row, DataType_t::DOUBLE, buffer, *program_->machine.kernels);
+  fill_row(parameter_element(launch, parameter, row), DataType_t::DOUBLE, buffer);
   return buffer;
 }
 
 void BoundNorm::run_block(const Launch& launch, int64_t task, int64_t first, int64_t rows,
                           int worker) const {
   std::byte* scratch = launch.workspace + scratch_offset_ + worker * scratch_stride_;
-  std::byte* results = scratch + 3 * row_bytes_;
+  std::byte* results = scratch + results_offset_;
   const int64_t element_bytes = detail::get_data_type_size(problem_.compute);
   if (program_->is_plain()) {
     for (int64_t row = first; row < first + rows; ++row) {
@@ -225,9 +228,10 @@ void BoundNorm::run_row(const Launch& launch, int64_t row, std::byte* result,
   }
   if (has_parameter_rows_) {
     const void* scale = parameter_row(launch, scale_, row, scratch + row_bytes_);
-    const void* bias = parameter_row(launch, bias_, row, scratch + 2 * row_bytes_);
-    kernels_->normalize_scaled(affine.values, problem_.length, affine.mean, affine.factor, scale,
-                               bias, result);
+    const void* bias = parameter_row(launch, bias_, row, scratch + row_bytes_ + parameter_bytes_);
+    kernels_->normalize_scaled(affine.values, problem_.length, affine.mean, affine.factor,
+                               static_cast<const double*>(scale), static_cast<const double*>(bias),
+                               result);
   } else {
     kernels_->normalize(affine.values, problem_.length, affine.mean,
                         affine.factor * parameter_element(launch, scale_, row),
@@ -246,7 +250,7 @@ BoundNorm::Affine BoundNorm::softmax_row(const Launch& launch, int64_t row, cons
   const bool is_empty = maximum == kMinusInfinity;
   double sum = 0;
   if (is_empty)
-    fill_row(0, result);
+    fill_row(0, problem_.compute, result);
   else
     sum = kernels_->exponentials(x, problem_.length, maximum, result) + std::exp(sink - maximum);
   problem_.maximum.set_element(launch.pointers, row, maximum, kernels);

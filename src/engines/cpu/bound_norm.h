@@ -44,6 +44,7 @@ class BoundNorm final : public CpuBoundKernel {
     const void* values;
     double mean, factor;
   };
+  /// A row of SCALE or BIAS is of double.
   struct Parameter {
     const RowTensor* tensor = nullptr;  // may be of no tensor
     int64_t shared_offset = 0;          // of the row that all rows share
@@ -54,7 +55,7 @@ class BoundNorm final : public CpuBoundKernel {
 
   void bind_epilogue(ir::ShapeTable shapes);
   Parameter bind_parameter(const RowTensor& tensor, double neutral, const char* purpose);
-  void fill_row(double value, std::byte* target) const;
+  void fill_row(double value, DataType_t type, std::byte* target) const;
   void fill_shared(const Launch& launch, const Parameter& parameter) const;
   const void* parameter_row(const Launch& launch, const Parameter& parameter, int64_t row,
                             std::byte* buffer) const;
@@ -75,7 +76,7 @@ class BoundNorm final : public CpuBoundKernel {
   TaskGrid grid_;
   int64_t segments_ = 1;  // rows of the epilogue for one row
   int64_t block_rows_ = 1;
-  int64_t row_bytes_ = 0;
+  int64_t row_bytes_ = 0, parameter_bytes_ = 0, results_offset_ = 0;
   int64_t scratch_offset_ = 0, scratch_stride_ = 0, tiles_offset_ = 0;
   bool is_parallel_ = false;
 };

@@ -27,8 +27,8 @@ struct RowKernels {
   void (*normalize)(const void* x, int64_t n, double mean, double factor, double offset,
                     void* y) = nullptr;
   /// y = (x - mean) factor scale + bias; may be in place.
-  void (*normalize_scaled)(const void* x, int64_t n, double mean, double factor, const void* scale,
-                           const void* bias, void* y) = nullptr;
+  void (*normalize_scaled)(const void* x, int64_t n, double mean, double factor,
+                           const double* scale, const double* bias, void* y) = nullptr;
   /// The greatest element, NaN if there is one, -infinity over nothing.
   double (*maximum)(const void* x, int64_t n) = nullptr;
   /// y = exp(x - maximum), and the sum of it; may be in place.

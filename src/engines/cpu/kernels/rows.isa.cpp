@@ -53,22 +53,19 @@ void normalize(const void* x, int64_t n, double mean, double factor, double offs
 }
 
 template <class T>
-void normalize_scaled(const void* x, int64_t n, double mean, double factor, const void* scale,
-                      const void* bias, void* y) {
+void normalize_scaled(const void* x, int64_t n, double mean, double factor, const double* scale,
+                      const double* bias, void* y) {
   const auto* row = static_cast<const T*>(x);
-  const auto *slopes = static_cast<const T*>(scale), *rests = static_cast<const T*>(bias);
   auto* result = static_cast<T*>(y);
   const F64 shift = splat(mean), slope = splat(factor);
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) {
-    const TwoF64 v = load_step(row + i), a = load_step(slopes + i), b = load_step(rests + i);
+    const TwoF64 v = load_step(row + i), a = load_step(scale + i), b = load_step(bias + i);
     store_step(result + i, {fma((v.low - shift) * slope, a.low, b.low),
                             fma((v.high - shift) * slope, a.high, b.high)});
   }
   for (; i < n; ++i)
-    result[i] = static_cast<T>((static_cast<double>(row[i]) - mean) * factor *
-                                   static_cast<double>(slopes[i]) +
-                               static_cast<double>(rests[i]));
+    result[i] = static_cast<T>((static_cast<double>(row[i]) - mean) * factor * scale[i] + bias[i]);
 }
 
 template <class T>
