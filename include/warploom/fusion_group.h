@@ -14,7 +14,8 @@ enum class AnchorKind {
   kAttention,
   kReduction,
   kNorm,      ///< normalizations and their gradients, softmax: rows with statistics of their own
-  kMovement,  ///< reshape, transpose, slice
+  kMovement,  ///< reshape, transpose, slice, concatenate
+  kOther,     ///< pooling, random numbers, block scaling
 };
 
 /// One value of an expression graph.

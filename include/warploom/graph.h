@@ -161,6 +161,20 @@ class WARPLOOM_EXPORT Graph {
   std::array<TensorPtr, 6> bn_finalize(TensorPtr sum, TensorPtr sq_sum, TensorPtr scale,
                                        TensorPtr bias, TensorPtr epsilon, TensorPtr accum_count,
                                        BN_finalize_attributes attributes);
+  /// At most 64 tensors, one after another along the axis.
+  TensorPtr concatenate(std::vector<TensorPtr> x, Concatenate_attributes attributes);
+  /// {Y, Index}; Index is null unless the mode is MAXPOOL and set_generate_index(true).
+  std::array<TensorPtr, 2> resample(TensorPtr x, Resample_attributes attributes);
+  /// The result's dims must be set: those of what was pooled. `index` is null for averages.
+  TensorPtr resample_backward(TensorPtr dy, TensorPtr index,
+                              Resample_backward_attributes attributes);
+  /// Null `seed`: that of set_seed(). Null `offset`: 0.
+  TensorPtr rng(TensorPtr seed, TensorPtr offset, Rng_attributes attributes);
+  /// {Y, scale}
+  std::array<TensorPtr, 2> block_scale_quantize(TensorPtr x,
+                                                Block_scale_quantize_attributes attributes);
+  TensorPtr block_scale_dequantize(TensorPtr x, TensorPtr scale,
+                                   Block_scale_dequantize_attributes attributes);
   /// {O, Stats}; Stats is null unless set_generate_stats(true).
   std::array<TensorPtr, 2> sdpa(TensorPtr q, TensorPtr k, TensorPtr v, SDPA_attributes attributes);
   std::array<TensorPtr, 2> scaled_dot_product_flash_attention(TensorPtr q, TensorPtr k, TensorPtr v,

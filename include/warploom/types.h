@@ -8,8 +8,9 @@
 
 namespace warploom {
 
-// Of the data types, tensors may have FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64 and
-// BOOLEAN in this version; validate() refuses the others by name.
+// Of the data types, tensors may have FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64,
+// BOOLEAN, FP8_E4M3, FP8_E5M2, FP8_E8M0 and FP4_E2M1 in this version; validate() refuses the others
+// by name.
 //
 // Each enumeration is listed once; names and parsing (`to_string`, `from_string`) follow from the
 // lists.
@@ -36,6 +37,11 @@ namespace warploom {
   X(ADA_LAYER_NORM)
 #define WARPLOOM_MOE_GROUPED_MATMUL_MODES(X) X(NOT_SET) X(NONE) X(GATHER) X(SCATTER)
 #define WARPLOOM_RESHAPE_MODES(X) X(NOT_SET) X(VIEW_ONLY) X(LOGICAL)
+#define WARPLOOM_RESAMPLE_MODES(X)                                                               \
+  X(NOT_SET) X(AVGPOOL_EXCLUDE_PADDING) X(AVGPOOL_INCLUDE_PADDING) X(BILINEAR) X(NEAREST)        \
+  X(MAXPOOL)
+#define WARPLOOM_PADDING_MODES(X) X(NOT_SET) X(EDGE_VAL_PAD) X(NEG_INF_PAD) X(ZERO_PAD)
+#define WARPLOOM_RNG_DISTRIBUTIONS(X) X(NOT_SET) X(BERNOULLI) X(UNIFORM) X(NORMAL)
 #define WARPLOOM_DIAGONAL_ALIGNMENTS(X) X(TOP_LEFT) X(BOTTOM_RIGHT)
 #define WARPLOOM_ATTENTION_IMPLEMENTATIONS(X) X(AUTO) X(COMPOSITE) X(UNIFIED)
 #define WARPLOOM_HEUR_MODES(X) X(A) X(B) X(FALLBACK) X(OPENSOURCE)
@@ -66,6 +72,9 @@ namespace warploom {
   E(NormMode_t, WARPLOOM_NORM_MODES)                             \
   E(MoeGroupedMatmulMode_t, WARPLOOM_MOE_GROUPED_MATMUL_MODES)   \
   E(ReshapeMode_t, WARPLOOM_RESHAPE_MODES)                       \
+  E(ResampleMode_t, WARPLOOM_RESAMPLE_MODES)                     \
+  E(PaddingMode_t, WARPLOOM_PADDING_MODES)                       \
+  E(RngDistribution_t, WARPLOOM_RNG_DISTRIBUTIONS)               \
   E(DiagonalAlignment_t, WARPLOOM_DIAGONAL_ALIGNMENTS)           \
   E(AttentionImplementation_t, WARPLOOM_ATTENTION_IMPLEMENTATIONS) \
   E(HeurMode_t, WARPLOOM_HEUR_MODES)                             \

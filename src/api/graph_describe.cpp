@@ -144,6 +144,40 @@ TensorPtr Graph::slice(TensorPtr x, Slice_attributes attributes) {
   return result(state().add_node(std::move(attributes), {x}));
 }
 
+TensorPtr Graph::concatenate(std::vector<TensorPtr> x, Concatenate_attributes attributes) {
+  return result(state().add_node(std::move(attributes), x));
+}
+
+std::array<TensorPtr, 2> Graph::resample(TensorPtr x, Resample_attributes attributes) {
+  std::vector<size_t> optional_outputs;
+  if (attributes.get_generate_index().value_or(false) &&
+      attributes.get_resample_mode() == ResampleMode_t::MAXPOOL)
+    optional_outputs.push_back(Resample_attributes::Index);
+  const Operation& node = state().add_node(std::move(attributes), {x}, optional_outputs);
+  return {result(node, Resample_attributes::Y), result(node, Resample_attributes::Index)};
+}
+
+TensorPtr Graph::resample_backward(TensorPtr dy, TensorPtr index,
+                                   Resample_backward_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {dy, index}));
+}
+
+TensorPtr Graph::rng(TensorPtr seed, TensorPtr offset, Rng_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {seed, offset}));
+}
+
+std::array<TensorPtr, 2> Graph::block_scale_quantize(TensorPtr x,
+                                                     Block_scale_quantize_attributes attributes) {
+  const Operation& node = state().add_node(std::move(attributes), {x});
+  return {result(node, Block_scale_quantize_attributes::Y),
+          result(node, Block_scale_quantize_attributes::Scale)};
+}
+
+TensorPtr Graph::block_scale_dequantize(TensorPtr x, TensorPtr scale,
+                                        Block_scale_dequantize_attributes attributes) {
+  return result(state().add_node(std::move(attributes), {x, scale}));
+}
+
 std::array<TensorPtr, 2> Graph::sdpa(TensorPtr q, TensorPtr k, TensorPtr v,
                                      SDPA_attributes attributes) {
   std::vector<size_t> optional_outputs;

@@ -28,7 +28,7 @@ error_t call_first(const char* method, error_code_t code, const char* needed) {
 
 }  // namespace
 
-Operation& Graph::State::add_node(Operation operation, std::initializer_list<TensorPtr> inputs,
+Operation& Graph::State::add_node(Operation operation, const std::vector<TensorPtr>& inputs,
                                   const std::vector<size_t>& optional_outputs) {
   forget_plans();
   return graph::add_node(description, std::move(operation), inputs, optional_outputs);

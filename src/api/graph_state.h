@@ -33,7 +33,7 @@ struct Graph::State {
     plans.reset();
   }
   /// See graph::add_node(). Plans of what was described before are dropped.
-  Operation& add_node(Operation operation, std::initializer_list<TensorPtr> inputs,
+  Operation& add_node(Operation operation, const std::vector<TensorPtr>& inputs,
                       const std::vector<size_t>& optional_outputs = {});
 
   /// An error of this code that names the call which must come first, unless it did.

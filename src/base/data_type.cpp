@@ -1,5 +1,7 @@
 #include "base/data_type.h"
 
+#include "base/float8.h"
+
 namespace warploom {
 namespace detail {
 
@@ -73,6 +75,15 @@ bool is_floating(DataType_t type) {
     default:
       return false;
   }
+}
+
+bool is_supported(DataType_t type) {
+  return is_computable(type) || is_small_floating(type);
+}
+
+int64_t bytes_of(DataType_t type, int64_t elements) {
+  const int64_t bits = detail::get_element_size_in_bits(type);
+  return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 }  // namespace base

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/float16.h"
+#include "base/float8.h"
 
 namespace warploom::base {
 namespace {
@@ -21,6 +22,20 @@ T read(const void* data, int64_t index) {
 template <class T>
 void write(void* data, int64_t index, T value) {
   std::memcpy(static_cast<char*>(data) + index * int64_t{sizeof(T)}, &value, sizeof(T));
+}
+
+// FP4_E2M1: elements with an even index are the low half of a byte, odd ones the high half.
+uint8_t read_code(const void* data, DataType_t type, int64_t index) {
+  if (type != DataType_t::FP4_E2M1) return read<uint8_t>(data, index);
+  const auto pair = read<uint8_t>(data, index / 2);
+  return index % 2 == 0 ? pair & 0xf : pair >> 4;
+}
+
+void write_code(void* data, DataType_t type, int64_t index, uint8_t code) {
+  if (type != DataType_t::FP4_E2M1) return write(data, index, code);
+  const auto pair = read<uint8_t>(data, index / 2);
+  write(data, index / 2,
+        static_cast<uint8_t>(index % 2 == 0 ? (pair & 0xf0) | code : (pair & 0xf) | (code << 4)));
 }
 
 template <class Integer>
@@ -54,6 +69,11 @@ Number load(const void* data, DataType_t type, int64_t index) {
       return static_cast<Number>(read<int64_t>(data, index));
     case DataType_t::BOOLEAN:
       return static_cast<Number>(read<uint8_t>(data, index) != 0);
+    case DataType_t::FP8_E4M3:
+    case DataType_t::FP8_E5M2:
+    case DataType_t::FP8_E8M0:
+    case DataType_t::FP4_E2M1:
+      return from_float(decode_small_floating(type, read_code(data, type, index)));
     default:
       return Number{};
   }
@@ -84,6 +104,11 @@ void store(void* data, DataType_t type, int64_t index, Number value) {
       return write(data, index, integer());
     case DataType_t::BOOLEAN:
       return write<uint8_t>(data, index, value != Number{} ? 1 : 0);
+    case DataType_t::FP8_E4M3:
+    case DataType_t::FP8_E5M2:
+    case DataType_t::FP8_E8M0:
+    case DataType_t::FP4_E2M1:
+      return write_code(data, type, index, encode_small_floating(type, static_cast<double>(value)));
     default:
       return;
   }
@@ -105,6 +130,15 @@ void store_double(void* data, DataType_t type, int64_t index, double value) {
 
 void store_int64(void* data, DataType_t type, int64_t index, int64_t value) {
   store(data, type, index, value);
+}
+
+void copy_element(DataType_t type, const void* from, int64_t from_index, void* to,
+                  int64_t to_index) {
+  if (is_small_floating(type))
+    return write_code(to, type, to_index, read_code(from, type, from_index));
+  const int64_t bytes = detail::get_data_type_size(type);
+  std::memcpy(static_cast<char*>(to) + to_index * bytes,
+              static_cast<const char*>(from) + from_index * bytes, static_cast<size_t>(bytes));
 }
 
 double round_to(DataType_t type, double value) {

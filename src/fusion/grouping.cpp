@@ -18,6 +18,15 @@ struct KindOf {
   AnchorKind operator()(const graph::Reshape_attributes&) { return AnchorKind::kMovement; }
   AnchorKind operator()(const graph::Transpose_attributes&) { return AnchorKind::kMovement; }
   AnchorKind operator()(const graph::Slice_attributes&) { return AnchorKind::kMovement; }
+  AnchorKind operator()(const graph::Concatenate_attributes&) { return AnchorKind::kMovement; }
+  AnchorKind operator()(const graph::ResampleFields&) { return AnchorKind::kOther; }
+  AnchorKind operator()(const graph::Rng_attributes&) { return AnchorKind::kOther; }
+  AnchorKind operator()(const graph::Block_scale_quantize_attributes&) {
+    return AnchorKind::kOther;
+  }
+  AnchorKind operator()(const graph::Block_scale_dequantize_attributes&) {
+    return AnchorKind::kOther;
+  }
   template <ops::Normalization Attributes>
   AnchorKind operator()(const Attributes&) {
     return AnchorKind::kNorm;

@@ -20,9 +20,9 @@ namespace {
 /// Extents inside attributes are arguments of a kernel, not part of it.
 bool is_extent(std::string_view operation, std::string_view field) {
   constexpr std::pair<std::string_view, std::string_view> kExtents[] = {
-      {"RESHAPE", "dim"},         {"RESHAPE", "stride"},  {"SLICE", "slices"},
-      {"SLICE", "slice_strides"}, {"SDPA", "left_bound"}, {"SDPA", "right_bound"},
-      {"SDPA", "max_seq_len_kv"}};
+      {"RESHAPE", "dim"},     {"RESHAPE", "stride"},   {"SLICE", "slices"},
+      {"RNG", "dim"},         {"RNG", "stride"},       {"SLICE", "slice_strides"},
+      {"SDPA", "left_bound"}, {"SDPA", "right_bound"}, {"SDPA", "max_seq_len_kv"}};
   return std::find(std::begin(kExtents), std::end(kExtents), std::pair{operation, field}) !=
          std::end(kExtents);
 }

@@ -45,7 +45,7 @@ bool is_view(const ir::FrozenGraph& graph, ir::NodeId id) {
   const ir::Tensor& from = graph.tensor(node.inputs[0]);
   const ir::Tensor& to = graph.tensor(node.outputs[0]);
   if (!to.is_virtual || from.is_pass_by_value || from.value || from.data_type != to.data_type ||
-      from.shape.volume() == 0)
+      from.shape.volume() == 0 || detail::get_data_type_size(to.data_type) == 0)  // no address
     return false;
   if (const auto* reshape = std::get_if<graph::Reshape_attributes>(&node.operation)) {
     const bool keeps_row_major =

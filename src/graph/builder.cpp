@@ -39,7 +39,7 @@ std::string result_name(const std::string& node, size_t port) {
 }  // namespace
 
 Operation& add_node(Description& description, Operation operation,
-                    std::initializer_list<TensorPtr> inputs,
+                    const std::vector<TensorPtr>& inputs,
                     const std::vector<size_t>& optional_outputs) {
   const std::string index = std::to_string(description.nodes.size());
   Operation& node = description.nodes.emplace_back(std::move(operation));
@@ -47,14 +47,15 @@ Operation& add_node(Description& description, Operation operation,
       [&]<class Attributes>(Attributes& attributes) {
         if (kNamesItself<Attributes> && attributes.name.empty()) attributes.name = index;
 
-        attributes.inputs.resize(std::size(Attributes::kInputs));
+        // More inputs than ports are kept too: validate() refuses them.
+        attributes.inputs.resize(std::max(std::size(Attributes::kInputs), inputs.size()));
         size_t port = 0;
         for (const TensorPtr& input : inputs) {
           if (input) attributes.inputs[port] = input;
           ++port;
         }
         if constexpr (kNamesInputs<Attributes>)
-          for (port = 0; port < attributes.inputs.size(); ++port) {
+          for (port = 0; port < std::size(Attributes::kInputs); ++port) {
             const TensorPtr& input = attributes.inputs[port];
             if (input && input->get_name().empty())
               input->set_name(tensor_name(attributes.name, Attributes::kInputs[port].name));

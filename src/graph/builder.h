@@ -16,7 +16,7 @@ namespace warploom::graph {
 /// Nothing is checked here. Conv_fprop, Matmul, Pointwise and DBN_weight nodes without a name are
 /// called by their index; Matmul and Pointwise also name nameless inputs like results.
 Operation& add_node(Description& description, Operation operation,
-                    std::initializer_list<TensorPtr> inputs,
+                    const std::vector<TensorPtr>& inputs,
                     const std::vector<size_t>& optional_outputs = {});
 
 /// The tensor at an output port of a node.

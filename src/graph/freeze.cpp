@@ -52,14 +52,16 @@ ir::Tensor tensor_row(const Tensor_attributes& attributes) {
   row.value = row.is_compile_time_constant ? attributes.get_compile_time_constant()
                                            : attributes.get_pass_by_value();
   row.alignment = attributes.get_alignment();
-  row.reordering = attributes.get_reordering_type();
+  // Where nobody sees the memory, its order is nobody's business.
+  row.reordering = row.is_virtual ? TensorReordering_t::NONE : attributes.get_reordering_type();
   return row;
 }
 
 bool is_movement(const Operation& operation) {
   return std::holds_alternative<Reshape_attributes>(operation) ||
          std::holds_alternative<Transpose_attributes>(operation) ||
-         std::holds_alternative<Slice_attributes>(operation);
+         std::holds_alternative<Slice_attributes>(operation) ||
+         std::holds_alternative<Concatenate_attributes>(operation);
 }
 
 /// Where plans serve other shapes too, what they rely on must not follow from strides that the user
@@ -77,7 +79,16 @@ void set_own_strides(const ir::FrozenGraph& graph, const ir::Node& node, ir::Ten
 DataType_t carried_type(const ir::FrozenGraph& graph, const ir::Node& node,
                         const ir::Tensor& result) {
   if (!result.is_virtual || !base::fits_float(result.data_type)) return result.data_type;
-  if (is_movement(node.operation)) return graph.tensor(node.inputs[0]).data_type;
+  if (is_movement(node.operation)) {
+    // As the inputs are carried; of a concatenation, as the widest is.
+    DataType_t widest = graph.tensor(node.inputs[0]).data_type;
+    for (ir::TensorId input : node.inputs) {
+      if (input == ir::kNoTensor) continue;
+      const DataType_t type = graph.tensor(input).data_type;
+      if (detail::get_data_type_size(type) > detail::get_data_type_size(widest)) widest = type;
+    }
+    return widest;
+  }
   return node.compute_data_type == DataType_t::DOUBLE ? DataType_t::DOUBLE : DataType_t::FLOAT;
 }
 

@@ -8,6 +8,7 @@
 #include <warploom/frozen_graph.h>
 
 #include "base/data_type.h"
+#include "base/float8.h"
 #include "ops/families.h"
 #include "ops/reflection.h"
 #include "ops/strides.h"
@@ -17,13 +18,23 @@ namespace {
 
 using graph::Tensor_attributes;
 
-constexpr const char* kAcceptedTypes =
+constexpr const char* kComputeTypes =
     "FLOAT, HALF, BFLOAT16, DOUBLE, INT8, UINT8, INT32, INT64 or BOOLEAN";
+constexpr const char* kAcceptedTypes =
+    "FLOAT, HALF, BFLOAT16, DOUBLE, INT8, UINT8, INT32, INT64, BOOLEAN, FP8_E4M3, FP8_E5M2, "
+    "FP8_E8M0 or FP4_E2M1";
 
 template <class Attributes>
 constexpr bool kMovesOnly = std::is_same_v<Attributes, graph::Reshape_attributes> ||
                             std::is_same_v<Attributes, graph::Transpose_attributes> ||
-                            std::is_same_v<Attributes, graph::Slice_attributes>;
+                            std::is_same_v<Attributes, graph::Slice_attributes> ||
+                            std::is_same_v<Attributes, graph::Concatenate_attributes>;
+
+// The operations that read and write tensors which are not laid out by strides alone.
+template <class Attributes>
+constexpr bool kKnowsReordering =
+    std::is_same_v<Attributes, graph::Block_scale_quantize_attributes> ||
+    std::is_same_v<Attributes, graph::Block_scale_dequantize_attributes>;
 
 // What is wrong with a tensor by itself: the part of the message after its name.
 struct Defect {
@@ -47,7 +58,7 @@ Defect extents_defect(const Tensor_attributes& tensor) {
   return {};
 }
 
-// Of an element; that of the largest where the type is not known yet.
+// Of an element; that of the largest where the type is not known yet, or none.
 int64_t element_bytes(const Tensor_attributes& tensor) {
   const int64_t bytes = warploom::detail::get_data_type_size(tensor.get_data_type());
   return bytes == 0 ? 8 : bytes;
@@ -77,10 +88,24 @@ Defect size_defect(const Tensor_attributes& tensor) {
   return {};
 }
 
+Defect reordering_defect(const Tensor_attributes& tensor) {
+  const TensorReordering_t reordering = tensor.get_reordering_type();
+  if (reordering == TensorReordering_t::NONE) return {};
+  if (reordering != TensorReordering_t::F8_128x4)
+    return {error_code_t::GRAPH_NOT_SUPPORTED, ", reordering", show(reordering),
+            "NONE or F8_128x4"};
+  const DataType_t type = tensor.get_data_type();
+  if (type != DataType_t::NOT_SET &&
+      (!base::is_small_floating(type) || type == DataType_t::FP4_E2M1))
+    return {error_code_t::INVALID_VALUE, ", data type with reordering F8_128x4", show(type),
+            "an 8-bit float"};
+  if (tensor.get_dim().size() < 2)
+    return {error_code_t::INVALID_VALUE, ", dims with reordering F8_128x4", show(tensor.get_dim()),
+            "2 or more"};
+  return {};
+}
+
 Defect form_defect(const Tensor_attributes& tensor) {
-  if (tensor.get_reordering_type() != TensorReordering_t::NONE)
-    return {error_code_t::GRAPH_NOT_SUPPORTED, ", reordering", show(tensor.get_reordering_type()),
-            "NONE"};
   if (tensor.get_vector_count() != 1)
     return {error_code_t::GRAPH_NOT_SUPPORTED, ", vector count", show(tensor.get_vector_count()),
             "1"};
@@ -101,7 +126,7 @@ Defect form_defect(const Tensor_attributes& tensor) {
 }
 
 Defect tensor_defect(const Tensor_attributes& tensor) {
-  for (auto check : {extents_defect, size_defect, form_defect})
+  for (auto check : {extents_defect, size_defect, form_defect, reordering_defect})
     if (Defect defect = check(tensor); defect.code != error_code_t::OK) return defect;
   return {};
 }
@@ -115,7 +140,8 @@ struct PortOf {
   std::string text() const { return is_input ? site.input(port) : site.output(port); }
 };
 
-error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor) {
+error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor,
+                       bool knows_reordering) {
   const Site& site = subject.site;
   if (error_t error = tensor.validate(); error.is_bad())
     return site.refuse(error.code, subject.text(), error.err_msg, "a complete description");
@@ -124,6 +150,9 @@ error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor) {
   if (tensor.get_ragged_offset())
     return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text(), "a ragged offset",
                        "none");
+  if (!knows_reordering && tensor.get_reordering_type() != TensorReordering_t::NONE)
+    return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text() + ", reordering",
+                       show(tensor.get_reordering_type()), "NONE for this operation");
   return {};
 }
 
@@ -145,11 +174,11 @@ error_t fill_types(Attributes& attributes, const Site& site, const GraphTypes& t
     attributes.compute_data_type = types.compute;
   if (attributes.compute_data_type == DataType_t::NOT_SET && !kMovesOnly<Attributes>)
     return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, "compute data type", "none",
-                       std::string(kAcceptedTypes) + ", set for the operation or for the graph");
+                       std::string(kComputeTypes) + ", set for the operation or for the graph");
   if (attributes.compute_data_type != DataType_t::NOT_SET &&
-      !base::is_supported(attributes.compute_data_type))
+      !base::is_computable(attributes.compute_data_type))
     return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, "compute data type",
-                       show(attributes.compute_data_type), kAcceptedTypes);
+                       show(attributes.compute_data_type), kComputeTypes);
 
   auto of_graph = [&](const Tensor_attributes& tensor) {
     return tensor.get_is_virtual() ? types.intermediate : types.io;
@@ -189,7 +218,7 @@ error_t check_outputs(const Attributes& attributes, const Site& site) {
     if (!attributes.outputs[port]) continue;
     const Tensor_attributes& tensor = *attributes.outputs[port];
     const PortOf subject{site, port, false};
-    CHECK_WARPLOOM_ERROR(check_complete(subject, tensor));
+    CHECK_WARPLOOM_ERROR(check_complete(subject, tensor, kKnowsReordering<Attributes>));
     if (tensor.get_is_pass_by_value())
       return site.refuse(error_code_t::INVALID_VALUE, subject.text(), "a tensor passed by value",
                          "one with memory of its own, or a virtual one");
@@ -212,7 +241,8 @@ error_t infer_and_validate_one(Attributes& attributes, const GraphTypes& types) 
   promote_scalars(attributes);
   for (size_t port = 0; port < attributes.inputs.size(); ++port)
     if (attributes.inputs[port])
-      CHECK_WARPLOOM_ERROR(check_complete({site, port, true}, *attributes.inputs[port]));
+      CHECK_WARPLOOM_ERROR(check_complete({site, port, true}, *attributes.inputs[port],
+                                          kKnowsReordering<Attributes>));
   for (size_t port = 0; port < attributes.outputs.size(); ++port) {
     if (!attributes.outputs[port]) continue;
     if (Defect defect = extents_defect(*attributes.outputs[port]); defect.code != error_code_t::OK)
@@ -245,6 +275,36 @@ error_t infer_dims(const Site& site, size_t port, Tensor_attributes& output, con
   if (Defect defect = volume_defect(output); defect.code != error_code_t::OK)
     return site.refuse(defect.code, site.output(port) + defect.place, defect.found,
                        defect.accepted);
+  return {};
+}
+
+error_t infer_nhwc(const Site& site, size_t port, Tensor_attributes& output, const Dims& dims) {
+  CHECK_WARPLOOM_ERROR(infer_dims(site, port, output, dims));
+  if (output.get_stride().empty()) output.set_stride(nhwc_strides(dims));
+  return {};
+}
+
+error_t check_target(const Site& site, const Dims& dim_field, const Dims& stride_field,
+                     const Tensor_attributes& output) {
+  if (dim_field.empty() && output.get_dim().empty())
+    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, site.field("dim"), "nothing set",
+                       "dims here or on the result");
+  const Dims& dims = dim_field.empty() ? output.get_dim() : dim_field;
+  const Dims& strides = output.get_stride().empty() ? stride_field : output.get_stride();
+  if (!stride_field.empty() && strides != stride_field)
+    return site.refuse(error_code_t::INVALID_VALUE, site.output(0) + ", strides", show(strides),
+                       show(stride_field) + ", as field stride says");
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < 0)
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("dim", i), show(dims[i]),
+                         "0 or more");
+  if (!strides.empty() && strides.size() != dims.size())
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("stride"), show(strides),
+                       show(dims.size()) + " strides, one for each dim");
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (strides[i] < 0)
+      return site.refuse(error_code_t::INVALID_VALUE, site.field("stride", i), show(strides[i]),
+                         "0 or more");
   return {};
 }
 

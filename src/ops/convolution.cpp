@@ -131,12 +131,6 @@ error_t infer_response(const Problem& problem, Dims& dims) {
   return {};
 }
 
-error_t finish(const Site& site, graph::Tensor_attributes& output, const Dims& dims) {
-  CHECK_WARPLOOM_ERROR(infer_dims(site, 0, output, dims));
-  if (output.get_stride().empty()) output.set_stride(nhwc_strides(dims));
-  return {};
-}
-
 // Of a gradient, whose dims are the user's: DY must be what the forward convolution gives.
 error_t infer_gradient(const Problem& problem, graph::Tensor_attributes& output) {
   Dims response;
@@ -148,7 +142,7 @@ error_t infer_gradient(const Problem& problem, graph::Tensor_attributes& output)
                                fmt::format("{}, that of a convolution of {} {} with {} {}",
                                            show(response), problem.x.text(), show(problem.x.dims()),
                                            problem.w.text(), show(problem.w.dims())));
-  return finish(problem.site, output, Dims(output.get_dim()));
+  return infer_nhwc(problem.site, 0, output, Dims(output.get_dim()));
 }
 
 }  // namespace
@@ -166,7 +160,7 @@ error_t validate(const graph::Conv_wgrad_attributes& conv, const Site& site) {
 error_t infer(graph::Conv_fprop_attributes& conv, const Site& site) {
   Dims y;
   CHECK_WARPLOOM_ERROR(infer_response(Problem(conv, site), y));
-  return finish(site, *conv.outputs[0], y);
+  return infer_nhwc(site, 0, *conv.outputs[0], y);
 }
 error_t infer(graph::Conv_dgrad_attributes& conv, const Site& site) {
   return infer_gradient(Problem(conv, site), *conv.outputs[0]);

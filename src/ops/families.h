@@ -30,6 +30,12 @@ error_t validate(const graph::Batchnorm_inference_attributes& attributes, const 
 error_t validate(const graph::DBN_weight_attributes& attributes, const Site& site);
 error_t validate(const graph::Genstats_attributes& attributes, const Site& site);
 error_t validate(const graph::BN_finalize_attributes& attributes, const Site& site);
+error_t validate(const graph::Concatenate_attributes& attributes, const Site& site);
+error_t validate(const graph::Resample_attributes& attributes, const Site& site);
+error_t validate(const graph::Resample_backward_attributes& attributes, const Site& site);
+error_t validate(const graph::Rng_attributes& attributes, const Site& site);
+error_t validate(const graph::Block_scale_quantize_attributes& attributes, const Site& site);
+error_t validate(const graph::Block_scale_dequantize_attributes& attributes, const Site& site);
 
 /// An operation that is declared and not run.
 template <class Attributes>
@@ -61,6 +67,12 @@ error_t infer(graph::Batchnorm_inference_attributes& attributes, const Site& sit
 error_t infer(graph::DBN_weight_attributes& attributes, const Site& site);
 error_t infer(graph::Genstats_attributes& attributes, const Site& site);
 error_t infer(graph::BN_finalize_attributes& attributes, const Site& site);
+error_t infer(graph::Concatenate_attributes& attributes, const Site& site);
+error_t infer(graph::Resample_attributes& attributes, const Site& site);
+error_t infer(graph::Resample_backward_attributes& attributes, const Site& site);
+error_t infer(graph::Rng_attributes& attributes, const Site& site);
+error_t infer(graph::Block_scale_quantize_attributes& attributes, const Site& site);
+error_t infer(graph::Block_scale_dequantize_attributes& attributes, const Site& site);
 
 template <DeclaredOnly Attributes>
 error_t infer(Attributes&, const Site&) {
@@ -71,10 +83,20 @@ error_t infer(Attributes&, const Site&) {
 bool is_view(const graph::Reshape_attributes& attributes);
 bool is_view(const graph::Transpose_attributes& attributes);
 bool is_view(const graph::Slice_attributes& attributes);
+bool is_view(const graph::Concatenate_attributes& attributes);
 
 /// Sets the output's dims if it has none; else compares each, naming the first that differs. Then
 /// strides can be made of them: their product is a size in memory.
 error_t infer_dims(const Site& site, size_t port, graph::Tensor_attributes& output,
+                   const std::vector<int64_t>& dims);
+
+/// Of an operation whose fields may give the output's dims and strides: dims are there or on the
+/// output, nothing is negative, strides are as many as dims and no two of them contradict.
+error_t check_target(const Site& site, const std::vector<int64_t>& dims,
+                     const std::vector<int64_t>& strides, const graph::Tensor_attributes& output);
+
+/// `infer_dims`, and strides with dimension 1 fastest where there are none.
+error_t infer_nhwc(const Site& site, size_t port, graph::Tensor_attributes& output,
                    const std::vector<int64_t>& dims);
 
 /// A scalar whose value the graph holds; it has no shape of its own.

@@ -10,6 +10,7 @@
 
 #include "base/element.h"
 #include "ops/reference.h"
+#include "ops/tiles.h"
 
 // Loops over the elements of a tensor of any rank.
 
@@ -90,6 +91,12 @@ inline int64_t offset_of(const ir::Shape& shape, const Index& index) {
   int64_t offset = 0;
   for (size_t i = 0; i < shape.dims.size(); ++i) offset += index[i] * shape.strides[i];
   return offset;
+}
+
+/// Of a tensor that may be reordered.
+inline int64_t offset_of(const ReferenceTensor& tensor, const Index& index) {
+  if (tensor.reordering == TensorReordering_t::NONE) return offset_of(*tensor.shape, index);
+  return tiled_offset(*tensor.shape, index);
 }
 
 /// Of a tensor broadcast to `rank` dims: aligned right, dims of 1 repeated.

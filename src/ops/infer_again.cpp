@@ -21,8 +21,10 @@ using graph::Slice_attributes;
 using graph::Tensor_attributes;
 
 Dims strides_of(const graph::Operation& operation, const DescribedPorts& described, size_t output) {
-  return virtual_strides(operation, {*described.inputs[0], *described.outputs[output]},
-                         inputs(operation)[0]->get_stride(), outputs(operation)[output]->get_dim());
+  const graph::TensorPtr &x = inputs(operation)[0], &y = outputs(operation)[output];
+  const ir::Shape& old_y = *described.outputs[output];
+  if (!x) return packed_like(y->get_dim(), old_y.dims, old_y.strides);  // random numbers
+  return virtual_strides(operation, {*described.inputs[0], old_y}, x->get_stride(), y->get_dim());
 }
 
 // --- Before inference: what the operation or its result says of extents ---
@@ -67,6 +69,29 @@ error_t follow(Slice_attributes& slice, const Site&, const DescribedPorts& descr
   for (size_t i = 0; i < slices.size(); ++i)
     if (slices[i].second == old_x[i]) slices[i].second = x[i];
   slice.set_slices(std::move(slices));
+  return {};
+}
+
+// Where nothing but the result says its dims, they stay, as does the extent that was pooled.
+error_t follow(graph::Rng_attributes& rng, const Site&, const DescribedPorts& described) {
+  Tensor_attributes& y = *rng.outputs[0];
+  if (y.get_is_virtual()) {
+    y.set_dim(described.outputs[0]->dims);
+    return {};
+  }
+  if (!rng.get_dim().empty()) rng.set_dim(y.get_dim());
+  if (!rng.get_stride().empty()) rng.set_stride(y.get_stride());
+  return {};
+}
+
+error_t follow(graph::Resample_backward_attributes& resample, const Site&,
+               const DescribedPorts& described) {
+  Tensor_attributes& dx = *resample.outputs[0];
+  if (!dx.get_is_virtual()) return {};
+  const Dims& dy = resample.inputs[0]->get_dim();
+  Dims dims = described.outputs[0]->dims;
+  std::copy_n(dy.begin(), 2, dims.begin());
+  dx.set_dim(dims);
   return {};
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ops/families.h"
@@ -6,12 +8,13 @@
 namespace warploom::ops {
 namespace {
 
+using graph::Concatenate_attributes;
 using graph::Reshape_attributes;
 using graph::Slice_attributes;
 using graph::Tensor_attributes;
 using graph::Transpose_attributes;
 
-// All three have one input X and one output Y.
+// All have one output Y and, but for the last, one input X.
 constexpr size_t kX = 0, kY = 0;
 
 template <class Attributes>
@@ -72,25 +75,8 @@ error_t check_view(const Site& site, const Tensor_attributes& x, const Tensor_at
 error_t validate(const Reshape_attributes& reshape, const Site& site) {
   CHECK_WARPLOOM_ERROR(check_equal_types(reshape, site));
   const Tensor_attributes& y = *reshape.outputs[kY];
-  if (reshape.get_dim().empty() && y.get_dim().empty())
-    return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, site.field("dim"), "nothing set",
-                       "dims here or on the result");
+  CHECK_WARPLOOM_ERROR(check_target(site, reshape.get_dim(), reshape.get_stride(), y));
   const Dims& dims = reshape.get_dim().empty() ? y.get_dim() : reshape.get_dim();
-  const Dims& strides = y.get_stride().empty() ? reshape.get_stride() : y.get_stride();
-  if (!reshape.get_stride().empty() && strides != reshape.get_stride())
-    return site.refuse(error_code_t::INVALID_VALUE, site.output(kY) + ", strides", show(strides),
-                       show(reshape.get_stride()) + ", as field stride says");
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] < 0)
-      return site.refuse(error_code_t::INVALID_VALUE, site.field("dim", i), show(dims[i]),
-                         "0 or more");
-  if (!strides.empty() && strides.size() != dims.size())
-    return site.refuse(error_code_t::INVALID_VALUE, site.field("stride"), show(strides),
-                       show(dims.size()) + " strides, one for each dim");
-  for (size_t i = 0; i < strides.size(); ++i)
-    if (strides[i] < 0)
-      return site.refuse(error_code_t::INVALID_VALUE, site.field("stride", i), show(strides[i]),
-                         "0 or more");
   const int64_t elements = reshape.inputs[kX]->get_volume();
   int64_t found = 0;
   if (!multiply(dims, found) || found != elements)
@@ -197,6 +183,63 @@ error_t infer(Slice_attributes& slice, const Site& site) {
 bool is_view(const Slice_attributes& slice) {
   const Tensor_attributes& y = *slice.outputs[kY];
   return y.get_stride() == view_strides(slice, y.get_dim());
+}
+
+// --- Concatenate ---
+
+error_t validate(const Concatenate_attributes& concatenate, const Site& site) {
+  const Dims& first = concatenate.inputs[0]->get_dim();
+  const DataType_t type = concatenate.inputs[0]->get_data_type();
+  const auto rank = static_cast<int64_t>(first.size());
+  const int64_t axis = *concatenate.get_axis();
+  if (axis < 0 || axis >= rank)
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("axis"), show(axis),
+                       fmt::format("0 to {}, a dim of {}", rank - 1, site.input(0)));
+  const int64_t count =
+      std::ranges::count_if(concatenate.inputs, [](const auto& x) { return x != nullptr; });
+  if (const auto in_place = concatenate.get_in_place_index();
+      in_place && (*in_place < 0 || *in_place >= count))
+    return site.refuse(error_code_t::INVALID_VALUE, site.field("in_place_index"), show(*in_place),
+                       fmt::format("0 to {}, an input", count - 1));
+  for (size_t port = 0; port < static_cast<size_t>(count); ++port) {
+    const graph::TensorPtr& x = concatenate.inputs[port];
+    if (!x)
+      return site.refuse(error_code_t::ATTRIBUTE_NOT_SET, site.input(port), "no tensor",
+                         "a tensor, as a later input is one");
+    if (x->get_data_type() != type)
+      return site.refuse(error_code_t::INVALID_VALUE, site.input(port) + ", data type",
+                         show(x->get_data_type()),
+                         fmt::format("{}, that of {}", to_string(type), site.input(0)));
+    if (x->get_dim().size() != first.size())
+      return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.input(port),
+                         show(x->get_dim().size()) + " dims",
+                         fmt::format("{}, as {} has", rank, site.input(0)));
+    for (size_t i = 0; i < first.size(); ++i)
+      if (static_cast<int64_t>(i) != axis && x->get_dim()[i] != first[i])
+        return site.refuse(error_code_t::SHAPE_DEDUCTION_FAILED, site.input(port, i),
+                           show(x->get_dim()[i]),
+                           fmt::format("{}, that of {}", first[i], site.input(0)));
+  }
+  return check_equal_types(concatenate, site);
+}
+
+error_t infer(Concatenate_attributes& concatenate, const Site& site) {
+  const auto axis = static_cast<size_t>(*concatenate.get_axis());
+  Dims dims = concatenate.inputs[0]->get_dim();
+  for (size_t port = 1; port < concatenate.inputs.size(); ++port)
+    if (const graph::TensorPtr& x = concatenate.inputs[port];
+        x && __builtin_add_overflow(dims[axis], x->get_dim()[axis], &dims[axis]))
+      return site.refuse(error_code_t::INVALID_VALUE, site.output(kY, axis), "a sum beyond 2^63",
+                         "a size in bytes below 2^63");
+  Tensor_attributes& y = *concatenate.outputs[kY];
+  CHECK_WARPLOOM_ERROR(infer_dims(site, kY, y, dims));
+  if (y.get_stride().empty())
+    y.set_stride(strides_in_order_of(dims, concatenate.inputs[0]->get_stride()));
+  return {};
+}
+
+bool is_view(const Concatenate_attributes&) {
+  return false;
 }
 
 }  // namespace warploom::ops

@@ -17,6 +17,7 @@ struct ReferenceTensor {
   void* data = nullptr;  ///< null where an optional port is not used
   DataType_t type = DataType_t::NOT_SET;
   const ir::Shape* shape = nullptr;
+  TensorReordering_t reordering = TensorReordering_t::NONE;
 
   explicit operator bool() const { return shape != nullptr; }
 };

@@ -36,6 +36,14 @@ void reference(const graph::Batchnorm_inference_attributes&, const ReferenceTens
 void reference(const graph::DBN_weight_attributes&, const ReferenceTensors&);
 void reference(const graph::Genstats_attributes&, const ReferenceTensors&);
 void reference(const graph::BN_finalize_attributes&, const ReferenceTensors&);
+void reference(const graph::Concatenate_attributes&, const ReferenceTensors&);
+template <class Number>
+void reference(const graph::Resample_attributes&, const ReferenceTensors&, Number* scratch);
+void reference(const graph::Resample_backward_attributes&, const ReferenceTensors&,
+               double* scratch);
+void reference(const graph::Rng_attributes&, const ReferenceTensors&);
+void reference(const graph::Block_scale_quantize_attributes&, const ReferenceTensors&);
+void reference(const graph::Block_scale_dequantize_attributes&, const ReferenceTensors&);
 
 /// Graphs with these are refused.
 template <DeclaredOnly Attributes>
@@ -50,6 +58,7 @@ ElementCount scratch_elements(const graph::Conv_wgrad_attributes&, const Referen
 ElementCount scratch_elements(const graph::SDPA_attributes&, const ReferenceTensors&);
 template <NormBackward Attributes>
 ElementCount scratch_elements(const Attributes&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::Resample_backward_attributes&, const ReferenceTensors&);
 template <class Attributes>
 ElementCount scratch_elements(const Attributes&, const ReferenceTensors&) {
   return 0;

@@ -6,11 +6,14 @@
 namespace warploom::ops {
 namespace {
 
-// Nothing is rounded here: integers move as integers.
+// Nothing is rounded here. A BOOLEAN becomes 0 or 1 as ever; a virtual float may lie as DOUBLE on
+// one side alone.
 void move(const ReferenceTensor& from, int64_t from_offset, const ReferenceTensor& to,
           int64_t to_offset) {
   if (base::is_integer(from.type))
     store(to, to_offset, load<int64_t>(from, from_offset));
+  else if (from.type == to.type)
+    base::copy_element(from.type, from.data, from_offset, to.data, to_offset);
   else
     store(to, to_offset, load<double>(from, from_offset));
 }
@@ -62,6 +65,20 @@ void reference(const graph::Slice_attributes& slice, const ReferenceTensors& ten
     }
     move(x, x_offset, y, offset_of(*y.shape, index));
   });
+}
+
+void reference(const graph::Concatenate_attributes& concatenate, const ReferenceTensors& tensors) {
+  const ReferenceTensor& y = tensors.outputs[graph::Concatenate_attributes::Y];
+  const auto axis = static_cast<size_t>(*concatenate.get_axis());
+  int64_t begin = 0;
+  for (const ReferenceTensor& x : tensors.inputs) {
+    if (!x) continue;
+    for_each_index(x.shape->dims, [&](const Index& index) {
+      move(x, offset_of(*x.shape, index), y,
+           offset_of(*y.shape, index) + begin * y.shape->strides[axis]);
+    });
+    begin += x.shape->dims[axis];
+  }
 }
 
 }  // namespace warploom::ops

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/data_type.h"
+
 namespace warploom::plan {
 namespace {
 
@@ -40,7 +42,7 @@ int64_t spanned_bytes(const ir::Shape& shape, DataType_t type) {
     if (shape.dims[axis] == 0) return 0;
     last += (shape.dims[axis] - 1) * shape.strides[axis];
   }
-  return (last + 1) * detail::get_data_type_size(type);
+  return base::bytes_of(type, last + 1);
 }
 
 bool is_step_optional(const ResolvedPartition& partition, size_t index, const PackTable& pack) {

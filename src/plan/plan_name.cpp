@@ -53,13 +53,13 @@ std::string step_name(const engine::Candidate& candidate) {
 
 std::string grouping_tag(const ResolvedPartition& partition) {
   const auto& groups = partition.groups;
-  const bool is_plain = groups.size() == 1 || std::ranges::all_of(groups, [](const auto& group) {
-                          return group.survey->group.nodes.size() == 1;
-                        });
+  const auto nodes = [](const ResolvedGroup& group) { return group.survey->group.nodes; };
+  const auto is_single = [&](const ResolvedGroup& group) { return nodes(group).size() == 1; };
+  const bool is_plain = groups.size() == 1 || (std::ranges::all_of(groups, is_single) &&
+                                               std::ranges::is_sorted(groups, {}, nodes));
   if (is_plain) return {};
   base::Hash hash;
-  for (const ResolvedGroup& group : groups)
-    hash.add(group.survey->group.nodes).add(group.survey->group.outputs);
+  for (const ResolvedGroup& group : groups) hash.add(nodes(group)).add(group.survey->group.outputs);
   return short_hash(hash.value());
 }
 

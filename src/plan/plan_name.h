@@ -10,9 +10,9 @@ namespace warploom::plan {
 
 // A plan's name says who runs what: its steps in order, joined by '|', each an engine and its
 // knobs, "cpu.gemm:tile_m=56,tile_n=64|cpu.map". Where the steps alone do not say which operations
-// are in which step (several steps, not of one operation each), a last component "@1a2b3c4d" is a
-// hash of that. The name is a function of graph and plan alone: the same in every build and
-// process.
+// are in which step (several steps, not of one operation each in the graph's order), a last
+// component "@1a2b3c4d" is a hash of that. The name is a function of graph and plan alone: the same
+// in every build and process.
 
 std::string step_name(const engine::Candidate& candidate);
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/element.h"
+#include "ops/tiles.h"
 #include "plan/memory.h"
 
 namespace warploom::plan {
@@ -26,6 +27,15 @@ double relative_tolerance(DataType_t type) {
       return 1e-2;
     case DataType_t::BFLOAT16:
       return 4e-2;
+    // One step at the greatest number.
+    case DataType_t::FP8_E4M3:
+      return 0.08;
+    case DataType_t::FP8_E5M2:
+      return 0.15;
+    case DataType_t::FP4_E2M1:
+      return 0.34;
+    case DataType_t::FP8_E8M0:
+      return 0.51;
     default:
       return 0;
   }
@@ -57,10 +67,22 @@ void for_each_element(const ir::Shape& shape, Visit&& visit) {
   }
 }
 
+bool is_tiled(const ir::Tensor& tensor) {
+  return tensor.reordering == TensorReordering_t::F8_128x4;
+}
+
+size_t memory_bytes(const ir::Tensor& tensor) {
+  return static_cast<size_t>(is_tiled(tensor) ? ops::tiled_elements(tensor.shape)
+                                              : spanned_bytes(tensor.shape, tensor.data_type));
+}
+
 error_t compare(const ir::Tensor& tensor, const void* got, const void* expected) {
   double largest = 0;
-  for_each_element(tensor.shape, [&](const auto&, int64_t offset) {
-    const double value = std::abs(base::load_double(expected, tensor.data_type, offset));
+  const auto place = [&](const std::vector<int64_t>& at, int64_t offset) {
+    return is_tiled(tensor) ? ops::tiled_offset(tensor.shape, at) : offset;
+  };
+  for_each_element(tensor.shape, [&](const std::vector<int64_t>& at, int64_t offset) {
+    const double value = std::abs(base::load_double(expected, tensor.data_type, place(at, offset)));
     if (std::isfinite(value)) largest = std::max(largest, value);
     return true;
   });
@@ -68,8 +90,8 @@ error_t compare(const ir::Tensor& tensor, const void* got, const void* expected)
       relative_tolerance(tensor.data_type) * largest + absolute_tolerance(tensor.data_type);
   error_t error;
   for_each_element(tensor.shape, [&](const std::vector<int64_t>& at, int64_t offset) {
-    const double a = base::load_double(got, tensor.data_type, offset);
-    const double b = base::load_double(expected, tensor.data_type, offset);
+    const double a = base::load_double(got, tensor.data_type, place(at, offset));
+    const double b = base::load_double(expected, tensor.data_type, place(at, offset));
     if (a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= tolerance) return true;
     error = {error_code_t::GRAPH_EXECUTION_FAILED,
              fmt::format("Verification: tensor \"{}\" at [{}]: found {}, the reference has {} "
@@ -93,7 +115,7 @@ error_t execute_verified(const BindTarget& target, const Plan& plan, const Plan&
   for (size_t i = 0; i < entries.size(); ++i) {
     const ir::Tensor& tensor = target.graph->tensor(entries[i].tensor);
     if (tensor.producer == ir::kNoNode || !pack[i]) continue;
-    outputs[i].resize(static_cast<size_t>(spanned_bytes(tensor.shape, tensor.data_type)));
+    outputs[i].resize(memory_bytes(tensor));
     pointers[i] = outputs[i].data();
   }
   Bytes scratch(static_cast<size_t>(reference.workspace_bytes()));

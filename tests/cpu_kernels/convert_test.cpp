@@ -2,6 +2,7 @@
 #include <limits>
 #include <random>
 
+#include "base/float8.h"
 #include "cpu_kernels/elements_reference.h"
 #include "cpu_kernels/guarded.h"
 #include "cpu_kernels/levels.h"
@@ -76,6 +77,34 @@ TEST_P(ConvertTest, RoundsOnceToNearestEven) {
       ASSERT_TRUE(same(read_element(&rounded[i], type), read_element(&expected, type)))
           << to_string(type) << " of " << floats[i];
     }
+  }
+}
+
+// Bit for bit what base/float8.h says, which tests/ops/small_float_test.cpp checks.
+TEST_P(ConvertTest, EightBitFloats) {
+  for (DataType_t type : {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2, DataType_t::FP8_E8M0}) {
+    std::vector<uint8_t> codes(256);
+    for (size_t i = 0; i < 256; ++i) codes[i] = static_cast<uint8_t>(i);
+    std::vector<double> decoded(256), values{0.0, -0.0, 1e300, -1e300, 1e-300, 0x1p-149};
+    table().convert(codes.data(), type, 1, decoded.data(), DataType_t::DOUBLE, 1, 256);
+    for (size_t i = 0; i < 256; ++i)
+      ASSERT_TRUE(same(decoded[i], base::decode_small_floating(type, codes[i]))) << i;
+    for (size_t i = 0; i + 1 < 256; ++i) {
+      const double middle = decoded[i] + (decoded[i + 1] - decoded[i]) / 2;
+      for (double v : {decoded[i], middle, std::nextafter(middle, INFINITY),
+                       std::nextafter(middle, -INFINITY)})
+        values.push_back(v);
+    }
+    for (double v : {double{INFINITY}, -double{INFINITY}, std::nan("")}) values.push_back(v);
+    const auto count = static_cast<int64_t>(values.size());
+    std::vector<uint8_t> encoded(values.size());
+    table().convert(values.data(), DataType_t::DOUBLE, 1, encoded.data(), type, 1, count);
+    for (size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(encoded[i], base::encode_small_floating(type, values[i])) << values[i];
+    const std::vector<float> floats(values.begin(), values.end());
+    table().convert(floats.data(), DataType_t::FLOAT, 1, encoded.data(), type, 1, count);
+    for (size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(encoded[i], base::encode_small_floating(type, floats[i])) << floats[i];
   }
 }
 

@@ -23,7 +23,7 @@ RandomGraph::RandomGraph(uint32_t seed, Operations operations)
     : draw_(seed), operations_(operations) {
   constexpr DataType_t kStored[] = {DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF,
                                     DataType_t::BFLOAT16};
-  const DataType_t stored = draw_.from(kStored);
+  const DataType_t stored = stored_ = draw_.from(kStored);
   graph.set_io_data_type(stored).set_intermediate_data_type(DataType_t::FLOAT);
   graph.set_compute_data_type(DataType_t::FLOAT);
 
@@ -53,13 +53,9 @@ RandomGraph::Operand RandomGraph::add_input(const Dims& dims) {
 
 RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
   if (operations_ == Operations::kAll && draw_.one_in(2)) {
-    const int64_t kind = x.dims.size() == 4 ? draw_.below(6) : 3;
-    return kind == 0   ? attention(x)
-           : kind == 1 ? image_gradient(x)
-           : kind == 2 ? filter_gradient(x)
-                       : any_pointwise(x);
+    return x.dims.size() == 4 && draw_.one_in(6) ? attention(x) : any_pointwise(x);
   }
-  switch (draw_.below(11)) {
+  switch (draw_.below(14)) {
     case 0:
     case 1:
     case 2:
@@ -70,13 +66,22 @@ RandomGraph::Operand RandomGraph::add_step(const Operand& x) {
     case 5:
       return matmul(x);
     case 6:
-      return x.dims.size() == 4 ? convolution(x) : matmul(x);
+      if (x.dims.size() != 4) return matmul(x);
+      return draw_.one_in(2)   ? convolution(x)
+             : draw_.one_in(2) ? image_gradient(x)
+                               : filter_gradient(x);
     case 7:
       return reduction(x);
     case 8:
       return draw_.one_in(2) ? slice(x) : reshape(x);
     case 9:
       return normalization(x);
+    case 10:
+      return pooling(x);
+    case 11:
+      return concatenate(x);
+    case 12:
+      return dropout(x);
     default:
       return transpose(x);
   }
@@ -124,29 +129,6 @@ RandomGraph::Operand RandomGraph::attention(const Operand& x) {
   }
   o->set_dim(x.dims).set_stride(strides_of_layout("row_major", x.dims));
   return {o, x.dims, 2};
-}
-
-RandomGraph::Operand RandomGraph::image_gradient(const Operand& dy) {
-  description += "image_gradient ";
-  const Operand w = add_input({dy.dims[1], draw_.from(kExtents), 3, 3});
-  auto dx = graph.conv_dgrad(
-      dy.tensor, w.tensor,
-      graph::Conv_dgrad_attributes().set_padding({1, 1}).set_stride({2, 1}).set_dilation({1, 1}));
-  const Dims dims{dy.dims[0], w.dims[1], 2 * dy.dims[2] - draw_.below(2), dy.dims[3]};
-  dx->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
-  return {dx, dims, 2};
-}
-
-RandomGraph::Operand RandomGraph::filter_gradient(const Operand& dy) {
-  description += "filter_gradient ";
-  const Operand x =
-      add_input({dy.dims[0], draw_.from(kExtents), dy.dims[2] + 1, 2 * dy.dims[3] + 1});
-  auto dw = graph.conv_wgrad(
-      dy.tensor, x.tensor,
-      graph::Conv_wgrad_attributes().set_padding({0, 0}).set_stride({1, 2}).set_dilation({1, 1}));
-  const Dims dims{dy.dims[1], x.dims[1], 2, 2};
-  dw->set_dim(dims).set_stride(strides_of_layout("row_major", dims));
-  return {dw, dims, 2};
 }
 
 RandomGraph::Operand RandomGraph::unary(const Operand& x) {
@@ -211,6 +193,103 @@ RandomGraph::Operand RandomGraph::convolution(const Operand& x) {
   const auto extent = [&](int64_t size) { return 1 + (size + 2 * padding - reach) / step; };
   return {
       y, {x.dims[0], w.dims[0], extent(x.dims[2]), extent(x.dims[3])}, x.bound * w.bound * terms};
+}
+
+// `dy` as the response of a convolution without padding at the end.
+RandomGraph::Operand RandomGraph::image_gradient(const Operand& dy) {
+  const int64_t window = 1 + draw_.below(3), dilation = 1 + draw_.below(2);
+  const int64_t step = 1 + draw_.below(3), padding = draw_.below(2);
+  const int64_t reach = dilation * (window - 1) + 1;
+  const double terms = static_cast<double>(dy.dims[1] * window * window);
+  const auto extent = [&](int64_t size) { return (size - 1) * step + reach - padding; };
+  if (std::min(extent(dy.dims[2]), extent(dy.dims[3])) < 1 || dy.bound * 2 * terms > kMostBound)
+    return unary(dy);
+  description += "image_gradient ";
+  const int64_t groups = dy.dims[1] % 2 == 0 && draw_.one_in(3) ? 2 : 1;
+  const Operand w = add_input({dy.dims[1], draw_.from(kExtents), window, window});
+  const Dims dims{dy.dims[0], groups * w.dims[1], extent(dy.dims[2]), extent(dy.dims[3])};
+  if (volume(dims) > 4 * kMostElements) return unary(dy);
+  auto dx = graph.conv_dgrad(dy.tensor, w.tensor,
+                             graph::Conv_dgrad_attributes()
+                                 .set_pre_padding({padding, padding})
+                                 .set_post_padding({0, 0})
+                                 .set_stride({step, step})
+                                 .set_dilation({dilation, dilation}));
+  dx->set_dim(dims);
+  return {dx, dims, dy.bound * w.bound * terms};
+}
+
+// `x` as the image, without padding.
+RandomGraph::Operand RandomGraph::filter_gradient(const Operand& x) {
+  const int64_t height = 1 + draw_.below(std::min<int64_t>(x.dims[2], 3));
+  const int64_t width = 1 + draw_.below(std::min<int64_t>(x.dims[3], 3));
+  const Dims y{x.dims[0], draw_.from(kExtents), x.dims[2] - height + 1, x.dims[3] - width + 1};
+  const double terms = static_cast<double>(y[0] * y[2] * y[3]);
+  if (x.bound * 2 * terms > kMostBound || volume(y) > kMostElements) return unary(x);
+  description += "filter_gradient ";
+  const Operand dy = add_input(y);
+  auto dw = graph.conv_wgrad(
+      dy.tensor, x.tensor,
+      graph::Conv_wgrad_attributes().set_padding({0, 0}).set_stride({1, 1}).set_dilation({1, 1}));
+  const Dims dims{y[1], x.dims[1], height, width};
+  dw->set_dim(dims);
+  return {dw, dims, x.bound * dy.bound * terms};
+}
+
+RandomGraph::Operand RandomGraph::pooling(const Operand& x) {
+  constexpr ResampleMode_t kModes[] = {ResampleMode_t::MAXPOOL,
+                                       ResampleMode_t::AVGPOOL_EXCLUDE_PADDING,
+                                       ResampleMode_t::AVGPOOL_INCLUDE_PADDING};
+  const ResampleMode_t mode = draw_.from(kModes);
+  description += std::string(to_string(mode)) + " ";
+  Dims window, step, padding, dims{x.dims[0], x.dims[1]};
+  for (size_t axis = 2; axis < x.dims.size(); ++axis) {
+    window.push_back(1 + draw_.below(std::min<int64_t>(x.dims[axis], 3)));
+    step.push_back(1 + draw_.below(2));
+    padding.push_back(draw_.below(window.back()));
+    dims.push_back(1 + (x.dims[axis] + 2 * padding.back() - window.back()) / step.back());
+  }
+  auto [y, index] = graph.resample(
+      x.tensor,
+      graph::Resample_attributes()
+          .set_resampling_mode(mode)
+          .set_padding_mode(draw_.one_in(2) ? PaddingMode_t::ZERO_PAD : PaddingMode_t::EDGE_VAL_PAD)
+          .set_window(window)
+          .set_stride(step)
+          .set_pre_padding(padding)
+          .set_post_padding(padding)
+          .set_generate_index(false));
+  return {y, dims, x.bound};
+}
+
+RandomGraph::Operand RandomGraph::concatenate(const Operand& x) {
+  description += "concatenate ";
+  const auto axis = draw_.below(static_cast<int64_t>(x.dims.size()));
+  Dims dims = x.dims;
+  dims[static_cast<size_t>(axis)] = draw_.from(kExtents);
+  if (volume(dims) > kMostElements) return unary(x);
+  // Its inputs must have one data type.
+  const bool is_another = stored_ == DataType_t::FLOAT && draw_.one_in(2);
+  if (!is_another) dims = x.dims;
+  const Operand other = is_another ? add_input(dims) : x;
+  std::vector<graph::TensorPtr> parts{x.tensor, other.tensor};
+  if (draw_.one_in(2)) std::swap(parts[0], parts[1]);
+  dims[static_cast<size_t>(axis)] += x.dims[static_cast<size_t>(axis)];
+  auto y = graph.concatenate(parts, graph::Concatenate_attributes().set_axis(axis));
+  return {y, dims, std::max(x.bound, other.bound)};
+}
+
+RandomGraph::Operand RandomGraph::dropout(const Operand& x) {
+  description += "dropout ";
+  auto mask = graph.rng(nullptr, nullptr,
+                        graph::Rng_attributes()
+                            .set_distribution(RngDistribution_t::BERNOULLI)
+                            .set_seed(draw_.below(1000))
+                            .set_bernoulli_probability(0.75)
+                            .set_dim(x.dims));
+  auto y =
+      graph.pointwise(x.tensor, mask, graph::Pointwise_attributes().set_mode(PointwiseMode_t::MUL));
+  return {y, x.dims, x.bound};
 }
 
 RandomGraph::Operand RandomGraph::reduction(const Operand& x) {

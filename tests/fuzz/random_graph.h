@@ -42,22 +42,26 @@ class RandomGraph {
   Operand add_step(const Operand& x);
   Operand any_pointwise(const Operand& x);
   Operand attention(const Operand& x);
-  Operand image_gradient(const Operand& dy);
-  Operand filter_gradient(const Operand& dy);
   Operand unary(const Operand& x);
   Operand binary(const Operand& x);
   Operand matmul(const Operand& x);
   Operand convolution(const Operand& x);
+  Operand image_gradient(const Operand& dy);
+  Operand filter_gradient(const Operand& x);
+  Operand pooling(const Operand& x);
   Operand reduction(const Operand& x);
   Operand normalization(const Operand& x);
   Operand transpose(const Operand& x);
   Operand slice(const Operand& x);
   Operand reshape(const Operand& x);
+  Operand concatenate(const Operand& x);
+  Operand dropout(const Operand& x);
   Dims strides(const Dims& dims);
   void keep(const Operand& result);
 
   Draw draw_;
   Operations operations_;
+  DataType_t stored_;
 };
 
 }  // namespace warploom::test

@@ -8,6 +8,9 @@
 namespace warploom::test {
 namespace {
 
+constexpr int kHalfMantissa = 10;
+constexpr int kBfloat16Mantissa = 7;
+
 // A 16-bit float with this many bits of mantissa, the rest exponent and sign.
 uint16_t encode_float16(double value, int mantissa_bits) {
   const int exponent_bits = 15 - mantissa_bits;
@@ -43,8 +46,58 @@ double decode_float16(uint16_t bits, int mantissa_bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-constexpr int kHalfMantissa = 10;
-constexpr int kBfloat16Mantissa = 7;
+bool is_small(DataType_t type) {
+  return type == DataType_t::FP8_E4M3 || type == DataType_t::FP8_E5M2 ||
+         type == DataType_t::FP8_E8M0 || type == DataType_t::FP4_E2M1;
+}
+
+// The value of a code of 8 or 4 bits, by the tables of the OCP specifications.
+double decode_small(DataType_t type, int code) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kMagnitudesOfE2M1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  if (type == DataType_t::FP8_E8M0) return code == 255 ? kNan : std::pow(2.0, code - 127);
+  if (type == DataType_t::FP4_E2M1)
+    return code < 8 ? kMagnitudesOfE2M1[code] : -kMagnitudesOfE2M1[code - 8];
+  if (code >= 128) return -decode_small(type, code - 128);
+  // FP8_E5M2 is the upper half of a binary16 number.
+  if (type == DataType_t::FP8_E5M2)
+    return decode_float16(static_cast<uint16_t>(code << 8), kHalfMantissa);
+  if (code == 127) return kNan;
+  return code < 8 ? code / 512.0 : std::pow(2.0, code / 8 - 7) * (1 + code % 8 / 8.0);
+}
+
+// The nearest of all codes, the even one of two.
+int encode_small(DataType_t type, double value) {
+  const bool is_signed = type != DataType_t::FP8_E8M0;
+  const int positive = type == DataType_t::FP4_E2M1 ? 8 : is_signed ? 128 : 256;
+  if (std::isnan(value)) return positive - 1;
+  const bool is_negative = is_signed && std::signbit(value);
+  if (is_negative) value = -value;
+  int best = 0;
+  for (int code = 1; code < positive; ++code) {
+    const double candidate = decode_small(type, code), so_far = decode_small(type, best);
+    if (!std::isfinite(candidate)) break;
+    const double gain = std::fabs(value - so_far) - std::fabs(value - candidate);
+    if (std::isinf(value) || gain > 0 || (gain == 0 && code % 2 == 0)) best = code;
+  }
+  return best + (is_negative ? positive : 0);
+}
+
+void store_small(DataType_t type, double value, std::byte* data, int64_t index) {
+  const auto code = static_cast<std::byte>(encode_small(type, value));
+  std::byte& place = data[element_offset(type, index)];
+  if (type != DataType_t::FP4_E2M1)
+    place = code;
+  else
+    place =
+        index % 2 == 0 ? (place & std::byte{0xf0}) | code : (place & std::byte{0x0f}) | code << 4;
+}
+
+double load_small(const std::byte* data, DataType_t type, int64_t index) {
+  const int code = std::to_integer<int>(data[element_offset(type, index)]);
+  if (type != DataType_t::FP4_E2M1) return decode_small(type, code);
+  return decode_small(type, index % 2 == 0 ? code % 16 : code / 16);
+}
 
 template <class T>
 void store(T value, std::byte* element) {
@@ -87,7 +140,13 @@ int64_t element_size(DataType_t type) {
   }
 }
 
-void encode(double value, DataType_t type, std::byte* element) {
+int64_t element_offset(DataType_t type, int64_t index) {
+  return type == DataType_t::FP4_E2M1 ? index / 2 : index * element_size(type);
+}
+
+void encode(double value, DataType_t type, std::byte* data, int64_t index) {
+  if (is_small(type)) return store_small(type, value, data, index);
+  std::byte* const element = data + element_offset(type, index);
   switch (type) {
     case DataType_t::DOUBLE:
       return store<double>(value, element);
@@ -108,7 +167,9 @@ void encode(double value, DataType_t type, std::byte* element) {
   }
 }
 
-double decode(const std::byte* element, DataType_t type) {
+double decode(const std::byte* data, DataType_t type, int64_t index) {
+  if (is_small(type)) return load_small(data, type, index);
+  const std::byte* const element = data + element_offset(type, index);
   switch (type) {
     case DataType_t::DOUBLE:
       return load<double>(element);
@@ -130,14 +191,14 @@ double decode(const std::byte* element, DataType_t type) {
 }
 
 double round_to(double value, DataType_t type) {
-  std::byte element[8];
+  std::byte element[8]{};
   encode(value, type, element);
   return decode(element, type);
 }
 
 bool is_floating(DataType_t type) {
   return type == DataType_t::FLOAT || type == DataType_t::DOUBLE || type == DataType_t::HALF ||
-         type == DataType_t::BFLOAT16;
+         type == DataType_t::BFLOAT16 || is_small(type);
 }
 
 }  // namespace warploom::test

@@ -41,8 +41,10 @@ class TensorMemory {
   std::string damage(bool may_change) const;
 
  private:
+  /// Calls visit(position in row-major order, offset in elements).
   template <class Visit>
   void for_each_element(Visit visit) const;
+  int64_t tiled_offset(const std::vector<int64_t>& index) const;
 
   graph::Tensor_attributes tensor_;
   GuardedBuffer buffer_;

@@ -33,5 +33,7 @@ struct ConvolutionTensors {
 ConvolutionTensors add_convolution(graph::Graph& graph, const ConvolutionProblem& problem);
 
 void check_convolution(const ConvolutionProblem& problem);
+/// Both gradients, for a random gradient of Y: every plan against loops.
+void check_gradients(const ConvolutionProblem& problem);
 
 }  // namespace warploom::test

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/element.h"
@@ -138,6 +139,56 @@ TEST(KnownFailures, B70_ImagesWithoutRows) {
                     {{sum, generate(p.dims_y(), [&](const Dims& at) {
                         return bias_values[static_cast<size_t>(at[1])];
                       })}});
+}
+
+TEST(KnownFailures, B67_PixelsThatNoWindowReads) {
+  for (const auto& [stride, dilation, window, padding] :
+       {std::array<int64_t, 4>{2, 2, 3, 2}, std::array<int64_t, 4>{3, 1, 2, 0}})
+    for (const auto& [type, layout] : {std::pair{FLOAT, "row_major"}, {HALF, "channels_last"}}) {
+      ConvolutionProblem p;
+      p.images = 2;
+      p.channels = 16;
+      p.height = 13;
+      p.width = 14;
+      p.filters = 8;
+      p.set_window(window);
+      p.set_padding(padding);
+      p.stride = {stride, stride};
+      p.dilation = {dilation, dilation};
+      p.type = type;
+      p.layout = layout;
+      p.randomise();
+      check_gradients(p);
+    }
+}
+
+TEST(KnownFailures, B70_GradientsOfImagesWithoutRows) {
+  ConvolutionProblem p;
+  p.images = 2;
+  p.channels = 32;
+  p.height = 0;
+  p.width = 5;
+  p.filters = 32;
+  p.set_window(2);
+  p.set_padding(1);
+  p.randomise();
+  check_gradients(p);
+}
+
+// The window is the image: each gradient is a product of matrices.
+TEST(KnownFailures, B81_PatchesEmbedded) {
+  for (DataType_t type : {FLOAT, BFLOAT16}) {
+    ConvolutionProblem p;
+    p.images = 37;
+    p.channels = 6;
+    p.height = p.width = p.window_height = p.window_width = 7;
+    p.filters = 20;
+    p.stride = {7, 7};
+    p.type = type;
+    p.randomise();
+    check_convolution(p);
+    check_gradients(p);
+  }
 }
 
 TEST(KnownFailures, B73_Depthwise) {

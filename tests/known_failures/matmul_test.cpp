@@ -100,7 +100,29 @@ TEST(KnownFailures, B94_BatchBroadcast) {
 
 TEST(KnownFailures, B96_OddInnerExtents) {
   for (const int64_t k : {1, 13, 103, 127, 576})
-    for (const int64_t n : {1, 7, 65}) check(multiply({1, 9, k}, {1, k, n}, BFLOAT16));
+    for (const int64_t n : {1, 7, 65}) {
+      check(multiply({1, 9, k}, {1, k, n}, BFLOAT16));
+      Product p = multiply({1, 9, k}, {1, k, n}, FP8_E4M3);
+      p.c->set_data_type(FLOAT);
+      check(std::move(p));
+    }
+}
+
+// The sum is beyond half, 65504; scaled it is not.
+TEST(KnownFailures, B97_SumsOfEightBitFloatsBeyondHalf) {
+  for (const DataType_t type : {FP8_E4M3, FP8_E5M2}) {
+    graph::Graph graph = describe(HALF);
+    graph.set_intermediate_data_type(HALF);
+    const auto a = input(graph, "A", {1, 5, 64}, "row_major", type);
+    const auto b = input(graph, "B", {1, 64, 3}, "column_major", type);
+    const auto scale = input(graph, "scale", {1, 1, 1}, "row_major", FLOAT);
+    const auto c = graph.matmul(a, b, graph::Matmul_attributes());
+    const auto y = graph.pointwise(c, scale, pointwise(PointwiseMode_t::MUL));
+    output(y);
+    expect_every_plan(graph,
+                      {{a, Values(5 * 64, 448)}, {b, Values(64 * 3, 448)}, {scale, {1.0 / 512}}},
+                      {{y, Values(5 * 3, 64 * 448.0 * 448 / 512), Tolerance::exact()}});
+  }
 }
 
 // The two forms of GELU are two operations.

@@ -157,5 +157,16 @@ TEST(KnownFailures, B112_BroadcastOfInnerDimensions) {
                       })}});
 }
 
+// What is beyond the greatest number saturates.
+TEST(KnownFailures, B124_ConversionToE4M3) {
+  graph::Graph graph = describe();
+  const auto x = input(graph, "X", {3, 4});
+  const auto y = graph.pointwise(x, pointwise(PointwiseMode_t::IDENTITY));
+  output(y, {}, "", FP8_E4M3);
+  expect_every_plan(
+      graph, {{x, {448, 464, 465, 1000, -1000, kNaN, 17, 19, 304, 300, kInfinity, -0x1p-10}}},
+      {{y, {448, 448, 448, 448, -448, kNaN, 16, 20, 320, 288, 448, -0.0}, Tolerance::exact()}});
+}
+
 }  // namespace
 }  // namespace warploom::test

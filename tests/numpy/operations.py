@@ -6,7 +6,10 @@ import math
 
 import numpy as np
 
+import block_scale
 import normalization
+import pooling
+import random_bits
 from attention import attention
 from elements import from_float_bits
 
@@ -286,6 +289,11 @@ def transpose(node, inputs, outputs, strides):
     return {"Y": np.transpose(inputs["X"], node["permutation"])}
 
 
+def concatenate(node, inputs, outputs, strides):
+    ports = sorted(inputs, key=lambda port: int(port[1:]))
+    return {"Y": np.concatenate([inputs[port] for port in ports], axis=node["axis"])}
+
+
 def slice_(node, inputs, outputs, strides):
     steps = node.get("slice_strides") or [1] * inputs["X"].ndim
     return {"Y": inputs["X"][tuple(slice(a, b, s) for (a, b), s in zip(node["slices"], steps))]}
@@ -301,4 +309,6 @@ STRIDES = {
 TABLE = {"POINTWISE": pointwise, "MATMUL": matmul, "CONV_FPROP": convolution,
          "CONV_DGRAD": convolution_image_gradient, "CONV_WGRAD": convolution_filter_gradient, "REDUCTION": reduction,
          "RESHAPE": reshape, "TRANSPOSE": transpose, "SLICE": slice_, "SDPA": attention,
-         **normalization.TABLE}
+         "CONCATENATE": concatenate, "RESAMPLE": pooling.resample, "RESAMPLE_BWD": pooling.resample_backward,
+         "RNG": random_bits.rng, "BLOCK_SCALE_QUANTIZE": block_scale.quantize,
+         "BLOCK_SCALE_DEQUANTIZE": block_scale.dequantize, **normalization.TABLE}

@@ -194,7 +194,9 @@ TEST(DataType, Sizes) {
   EXPECT_EQ(detail::get_element_size_in_bits(DataType_t::INT4), 4);
   EXPECT_EQ(detail::get_element_size_in_bits(DataType_t::BOOLEAN), 8);
   EXPECT_TRUE(base::is_integer(DataType_t::BOOLEAN));
-  EXPECT_FALSE(base::is_supported(DataType_t::FP8_E4M3));
+  EXPECT_TRUE(base::is_supported(DataType_t::FP8_E4M3));
+  EXPECT_FALSE(base::is_computable(DataType_t::FP8_E4M3));
+  EXPECT_FALSE(base::is_supported(DataType_t::INT4));
 }
 
 TEST(EnumNames, GoBothWays) {

@@ -54,16 +54,19 @@ struct Placed {
   std::unique_ptr<TensorMemory> memory;
   ir::Shape shape;
   DataType_t type = DataType_t::NOT_SET;
+  TensorReordering_t reordering = TensorReordering_t::NONE;
 
   explicit Placed(const TensorPtr& tensor) {
     if (!tensor) return;
     memory = std::make_unique<TensorMemory>(*tensor);
     shape = {tensor->get_dim(), tensor->get_stride()};
     type = tensor->get_data_type();
+    reordering = tensor->get_reordering_type();
   }
   std::string damage(bool may_change) const { return memory ? memory->damage(may_change) : ""; }
   ops::ReferenceTensor reference() {
-    return memory ? ops::ReferenceTensor{memory->pointer(), type, &shape} : ops::ReferenceTensor{};
+    return memory ? ops::ReferenceTensor{memory->pointer(), type, &shape, reordering}
+                  : ops::ReferenceTensor{};
   }
 };
 

@@ -77,8 +77,10 @@ TEST(Presence, MissingPortsAreNamed) {
     Operation operation = Attributes().set_name("first");
     const error_t error = check_presence(operation);
     EXPECT_EQ(error.code, error_code_t::ATTRIBUTE_NOT_SET);
+    const graph::Port& input = Attributes::kInputs[0];
+    const graph::Port& missing = input.is_optional ? Attributes::kOutputs[0] : input;
     for (const std::string& part : {std::string(Attributes::kTag), std::string("\"first\""),
-                                    "port " + std::string(Attributes::kInputs[0].name)})
+                                    "port " + std::string(missing.name)})
       EXPECT_NE(error.err_msg.find(part), std::string::npos) << error.err_msg;
   });
   expect_refused(with(graph::Matmul_attributes(), {input("x", {2, 2})}, {output()}),

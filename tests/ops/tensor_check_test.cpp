@@ -60,8 +60,8 @@ TEST(DataTypes, UnsetOnesAreNamed) {
 }
 
 TEST(DataTypes, OthersAreNotSupported) {
-  for (DataType_t type : {DataType_t::FP8_E4M3, DataType_t::INT4, DataType_t::COMPLEX_FP32,
-                          DataType_t::INT8x32, DataType_t::FAST_FLOAT_FOR_FP8}) {
+  for (DataType_t type : {DataType_t::INT4, DataType_t::COMPLEX_FP32, DataType_t::INT8x32,
+                          DataType_t::FAST_FLOAT_FOR_FP8}) {
     expect_refused(with(relu(), {input("x", {2}, type)}, {output()}),
                    error_code_t::GRAPH_NOT_SUPPORTED,
                    {"tensor \"x\"", "data type", to_string(type), "BFLOAT16"});
@@ -94,8 +94,12 @@ TEST(TensorCheck, DimsAndStrides) {
 
 TEST(TensorCheck, Forms) {
   const TensorPtr reordered = input("x", {2});
+  reordered->set_reordering_type(TensorReordering_t::F16x16);
+  expect_input_refused(reordered, error_code_t::GRAPH_NOT_SUPPORTED, {"reordering", "F16x16"});
   reordered->set_reordering_type(TensorReordering_t::F8_128x4);
-  expect_input_refused(reordered, error_code_t::GRAPH_NOT_SUPPORTED, {"reordering", "F8_128x4"});
+  expect_input_refused(reordered, error_code_t::INVALID_VALUE, {"F8_128x4", "found FLOAT"});
+  reordered->set_data_type(DataType_t::FP8_E8M0);
+  expect_input_refused(reordered, error_code_t::INVALID_VALUE, {"F8_128x4", "found [2]"});
   const TensorPtr vectors = input("x", {2});
   vectors->set_vector_count_and_dimension(4, 1);
   expect_input_refused(vectors, error_code_t::GRAPH_NOT_SUPPORTED, {"vector count", "found 4"});

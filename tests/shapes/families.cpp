@@ -259,6 +259,66 @@ class Reductions : public Family {
   }
 };
 
+/// The greatest of windows of two by two, one row and column of padding in front, beside Z; and
+/// random numbers that are 1 for sure.
+class PooledBeside : public Family {
+ public:
+  std::string name() const override { return "PooledBeside"; }
+  size_t input_count() const override { return 2; }
+  std::vector<Dims> first_dims() const override { return dims(2, 5, 3, 8, 7); }
+  std::vector<Dims> random_dims(Random& random) const override {
+    return dims(any(random, 1, 3), any(random, 1, 6), any(random, 1, 6), any(random, 1, 12),
+                any(random, 1, 12));
+  }
+  void describe(Graph& graph, const std::vector<Tensor_attributes>& t) const override {
+    const auto x = graph.tensor(t[0]), z = graph.tensor(t[1]);
+    const auto pooled = graph.resample(x, graph::Resample_attributes()
+                                              .set_name("pool")
+                                              .set_resampling_mode(ResampleMode_t::MAXPOOL)
+                                              .set_padding_mode(PaddingMode_t::NEG_INF_PAD)
+                                              .set_window({2, 2})
+                                              .set_stride({2, 2})
+                                              .set_pre_padding({1, 1})
+                                              .set_post_padding({0, 0})
+                                              .set_generate_index(false));
+    keep(graph.concatenate({pooled[0], z},
+                           graph::Concatenate_attributes().set_name("join").set_axis(1)),
+         t[2]);
+    keep(graph.rng(nullptr, nullptr,
+                   graph::Rng_attributes()
+                       .set_name("draw")
+                       .set_distribution(RngDistribution_t::BERNOULLI)
+                       .set_bernoulli_probability(1.0)
+                       .set_seed(3)
+                       .set_dim(t[3].get_dim())),
+         t[3]);
+  }
+  std::vector<Values> expected(const std::vector<Dims>& dims,
+                               const std::vector<Values>& inputs) const override {
+    const View x(inputs[0], dims[0]), z(inputs[1], dims[1]);
+    const auto pooled = [&](const Dims& at) {
+      double most = -std::numeric_limits<double>::infinity();
+      for (int64_t h = std::max<int64_t>(2 * at[2] - 1, 0); h <= 2 * at[2]; ++h)
+        for (int64_t w = std::max<int64_t>(2 * at[3] - 1, 0); w <= 2 * at[3]; ++w)
+          most = std::max(most, x(at[0], at[1], h, w));
+      return most;
+    };
+    const int64_t channels = dims[0][1];
+    return {generate(dims[2],
+                     [&](const Dims& at) {
+                       return at[1] < channels ? pooled(at)
+                                               : z(at[0], at[1] - channels, at[2], at[3]);
+                     }),
+            generate(dims[3], [](const Dims&) { return 1.0; })};
+  }
+
+ private:
+  static std::vector<Dims> dims(int64_t n, int64_t c, int64_t k, int64_t h, int64_t w) {
+    const int64_t p = (h + 1) / 2, q = (w + 1) / 2;
+    return {{n, c, h, w}, {n, k, p, q}, {n, c + k, p, q}, {n, k, p}};
+  }
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<Family>> all_families() {
@@ -268,6 +328,7 @@ std::vector<std::unique_ptr<Family>> all_families() {
   families.push_back(std::make_unique<CausalAttention>());
   families.push_back(std::make_unique<Views>());
   families.push_back(std::make_unique<Reductions>());
+  families.push_back(std::make_unique<PooledBeside>());
   return families;
 }
 

@@ -40,7 +40,8 @@ class Family {
 };
 
 /// Convolution, bias and ReLU; a chain of two products with AMAX of the last; causal attention with
-/// statistics; a multi-step graph full of views; reductions over different axes.
+/// statistics; a multi-step graph full of views; reductions over different axes; pooling,
+/// concatenation and random numbers.
 std::vector<std::unique_ptr<Family>> all_families();
 
 /// Row-major, with gaps, transposed, over every second element, odd strides where dims are 1.

@@ -1,6 +1,7 @@
 #pragma once
 /// Operations that move or reinterpret elements and compute nothing.
 #include <array>
+#include <optional>
 
 #include <warploom/ops/attributes.h>
 
@@ -101,6 +102,61 @@ class Slice_attributes : public Attributes<Slice_attributes> {
  private:
   std::vector<std::pair<int64_t, int64_t>> slices_;
   std::vector<int64_t> strides_;
+};
+
+namespace numbered_ports {
+
+// "X0", "X1", ... one after another, three bytes each.
+constexpr size_t kMostConcatenated = 64;
+constexpr std::array<char, 3 * kMostConcatenated> make_names() {
+  std::array<char, 3 * kMostConcatenated> names{};
+  for (size_t i = 0; i < kMostConcatenated; ++i) {
+    names[3 * i] = 'X';
+    names[3 * i + 1] = static_cast<char>('0' + (i < 10 ? i : i / 10));
+    names[3 * i + 2] = static_cast<char>('0' + i % 10);
+  }
+  return names;
+}
+inline constexpr auto kNames = make_names();
+
+constexpr std::array<Port, kMostConcatenated> make_ports() {
+  std::array<Port, kMostConcatenated> ports{};
+  for (size_t i = 0; i < kMostConcatenated; ++i)
+    ports[i] = {std::string_view(&kNames[3 * i], i < 10 ? 2 : 3), "", i > 0};
+  return ports;
+}
+
+}  // namespace numbered_ports
+
+/// The inputs, at most 64, one after another along `axis`; in all other dims and in data type they
+/// are equal. Y's strides, unless set, are packed in X0's stride order. With `in_place_index` that
+/// input's memory may be its part of Y's memory.
+class Concatenate_attributes : public Attributes<Concatenate_attributes> {
+ public:
+  static constexpr std::string_view kTag = "CONCATENATE";
+  enum Output : size_t { Y };
+  static constexpr std::array kInputs = numbered_ports::make_ports();
+  static constexpr Port kOutputs[]{Port{"Y", ""}};
+  template <class = void>
+  static constexpr auto fields() {
+    using Self = Concatenate_attributes;
+    return std::tuple{field("axis", &Self::axis_, kRequired),
+                      field("in_place_index", &Self::in_place_index_)};
+  }
+
+  Concatenate_attributes& set_axis(int64_t value) {
+    axis_ = value;
+    return *this;
+  }
+  Concatenate_attributes& set_in_place_index(int64_t value) {
+    in_place_index_ = value;
+    return *this;
+  }
+  std::optional<int64_t> get_axis() const { return axis_; }
+  std::optional<int64_t> get_in_place_index() const { return in_place_index_; }
+
+ private:
+  std::optional<int64_t> axis_, in_place_index_;
 };
 
 }  // namespace warploom::graph

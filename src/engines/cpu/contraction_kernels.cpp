@@ -1,4 +1,5 @@
 #include "base/data_type.h"
+#include "base/float8.h"
 #include "engines/cpu/contraction.h"
 
 namespace warploom::cpu {
@@ -12,6 +13,10 @@ constexpr int64_t kMostDepth = int64_t{1} << 28;
 
 bool is_byte(DataType_t type) {
   return type == DataType_t::INT8 || type == DataType_t::UINT8;
+}
+
+bool fits_float(DataType_t type) {
+  return base::fits_float(type) || base::is_small_floating(type);
 }
 
 }  // namespace
@@ -31,13 +36,11 @@ ContractionTypes contraction_types(const fusion::FusionGroup& group) {
 const GemmKernels* choose_kernels(const fusion::FusionGroup& group, const KernelTable& table) {
   const ContractionTypes types = contraction_types(group);
   const bool wants_double = group.node(group.anchor).compute_data_type == DataType_t::DOUBLE;
-  auto fits_double = [](DataType_t type) {
-    return base::fits_float(type) || type == DataType_t::DOUBLE;
-  };
+  auto fits_double = [](DataType_t type) { return fits_float(type) || type == DataType_t::DOUBLE; };
   const GemmKernels* kernels = nullptr;
   if (is_byte(types.a) && is_byte(types.b)) {
     if (!types.has_prologue) kernels = &table.gemm_int16;
-  } else if (base::fits_float(types.a) && base::fits_float(types.b) && !wants_double) {
+  } else if (fits_float(types.a) && fits_float(types.b) && !wants_double) {
     const bool is_bfloat16 = types.a == DataType_t::BFLOAT16 && types.b == DataType_t::BFLOAT16;
     kernels = is_bfloat16 && table.gemm_bfloat16 ? &table.gemm_bfloat16 : &table.gemm_float;
   } else if (fits_double(types.a) && fits_double(types.b)) {
@@ -53,7 +56,7 @@ engine::Verdict check_contraction(const fusion::FusionGroup& group, const Kernel
   if (!choose_kernels(group, table))
     return refuse("there is a micro-kernel for the types of the inputs", group.anchor, input,
                   std::string(to_string(types.a)) + " times " + std::string(to_string(types.b)),
-                  "FLOAT, HALF, BFLOAT16 or DOUBLE; INT8 or UINT8 without prologue");
+                  "FLOAT, HALF, BFLOAT16, 8-bit floats or DOUBLE; INT8 or UINT8 without prologue");
   if (is_byte(types.a) && depth > kMostIntegerDepth)
     return refuse("sums of bytes fit into 32 bits", group.anchor, input,
                   std::to_string(depth) + " products", std::to_string(kMostIntegerDepth));

@@ -16,6 +16,9 @@ engine::EngineInfo GenericEngine::info() const {
 
 engine::Verdict GenericEngine::supports(const fusion::FusionGroup& group, const Device&) const {
   if (group.anchor_kind == fusion::AnchorKind::kNorm) return check_norm(group);
+  if (group.anchor_kind == fusion::AnchorKind::kOther)
+    return refuse("a kind of operation that has kernels here", group.anchor, ir::kNoTensor,
+                  anchor_tag(group), "pointwise, contraction, reduction, movement or attention");
   return check_group(group);
 }
 
@@ -34,6 +37,8 @@ Result<std::unique_ptr<const CpuKernel>> GenericEngine::make_kernel(
       return make_plain_attention_kernel(group, machine);
     case fusion::AnchorKind::kNorm:
       return make_norm_kernel(group, machine);
+    case fusion::AnchorKind::kOther:
+      break;
   }
   return error_t{error_code_t::GRAPH_NOT_SUPPORTED, "cpu.generic: a group of an unknown kind"};
 }

@@ -1,5 +1,6 @@
 #include "engines/cpu/group_checks.h"
 
+#include "base/data_type.h"
 #include "engines/cpu/cpu_engine.h"
 #include "engines/cpu/expression_compiler.h"
 #include "ops/reflection.h"
@@ -7,29 +8,13 @@
 namespace warploom::cpu {
 namespace {
 
-bool is_computable(DataType_t type) {
-  switch (type) {
-    case DataType_t::FLOAT:
-    case DataType_t::DOUBLE:
-    case DataType_t::HALF:
-    case DataType_t::BFLOAT16:
-    case DataType_t::INT8:
-    case DataType_t::UINT8:
-    case DataType_t::INT32:
-    case DataType_t::INT64:
-    case DataType_t::BOOLEAN:
-      return true;
-    default:
-      return false;
-  }
-}
-
 engine::Verdict check_tensor(const fusion::FusionGroup& group, ir::TensorId id) {
   const ir::Tensor& tensor = group.tensor(id);
-  if (!is_computable(tensor.data_type) && group.anchor_kind != fusion::AnchorKind::kMovement)
+  if (!base::is_supported(tensor.data_type) && group.anchor_kind != fusion::AnchorKind::kMovement)
     return refuse("elements are of a type that the CPU computes with", ir::kNoNode, id,
                   std::string(to_string(tensor.data_type)),
-                  "FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64, BOOLEAN");
+                  "FLOAT, DOUBLE, HALF, BFLOAT16, INT8, UINT8, INT32, INT64, BOOLEAN, FP8_E4M3, "
+                  "FP8_E5M2, FP8_E8M0");
   if (detail::get_data_type_size(tensor.data_type) == 0)
     return refuse("elements are whole bytes", ir::kNoNode, id,
                   std::string(to_string(tensor.data_type)), "a type of 8 bits or more");

@@ -2,7 +2,9 @@
 
 #include <optional>
 
+#include "base/float8.h"
 #include "engines/cpu/cost_model.h"
+#include "engines/cpu/expression_compiler.h"
 #include "engines/cpu/group_checks.h"
 #include "engines/cpu/strided_copy.h"
 
@@ -13,6 +15,11 @@ struct MoveProgram {
   fusion::FusionGroup group;
   Machine machine;
 };
+
+// 8-bit floats are moved as bytes: a conversion would saturate an infinity.
+DataType_t moved_type(DataType_t type) {
+  return base::is_small_floating(type) ? DataType_t::UINT8 : type;
+}
 
 // Where X's elements lie on Y's axes; nullopt where a logical reshape has no common axes.
 std::optional<std::vector<CopyAxis>> axes_of(const graph::Reshape_attributes& reshape,
@@ -42,6 +49,14 @@ std::optional<std::vector<CopyAxis>> axes_of(const graph::Slice_attributes& slic
     const int64_t step = slice.get_strides().empty() ? 1 : slice.get_strides()[i];
     axes.push_back({y.dims[i], x.strides[i] * step, y.strides[i]});
   }
+  return axes;
+}
+
+std::optional<std::vector<CopyAxis>> axes_of(const graph::Concatenate_attributes&,
+                                             const ir::Shape& x, const ir::Shape& y) {
+  std::vector<CopyAxis> axes;
+  for (size_t i = 0; i < y.dims.size(); ++i)
+    axes.push_back({x.dims[i], x.strides[i], y.strides[i]});
   return axes;
 }
 
@@ -88,6 +103,15 @@ class ReshapeWalk {
   ir::Shape x_, y_;
 };
 
+/// One input's way to the output.
+struct Part {
+  size_t pointer = 0;  ///< of the input
+  DataType_t type = DataType_t::NOT_SET;
+  int64_t source_offset = 0, target_offset = 0;  // bytes
+  std::optional<StridedCopy> copy;
+  std::optional<ReshapeWalk> walk;  // otherwise
+};
+
 class BoundMove final : public CpuBoundKernel {
  public:
   static Result<std::unique_ptr<CpuBoundKernel>> make(std::shared_ptr<const MoveProgram> program,
@@ -103,13 +127,16 @@ class BoundMove final : public CpuBoundKernel {
   }
 
   error_t launch(void*, std::span<void* const> pointers, void*) const noexcept override {
-    const auto* source = static_cast<const std::byte*>(pointers[0]);
-    auto* target = static_cast<std::byte*>(pointers[1]);
+    auto* target = static_cast<std::byte*>(pointers.back());
     if (!target || work_.bytes == 0) return {};  // a slice that nobody wants copied, or empty
-    source += source_offset_;
-    if (copy_) copy_->run(source, target, program_->machine, is_parallel_);
-    if (walk_)
-      walk_->run(source, source_type_, target, target_type_, program_->machine, is_parallel_);
+    for (const Part& part : parts_) {
+      const auto* source = static_cast<const std::byte*>(pointers[part.pointer]);
+      if (part.copy)
+        part.copy->run(source + part.source_offset, target + part.target_offset, program_->machine,
+                       is_parallel_);
+      else
+        part.walk->run(source, part.type, target, target_type_, program_->machine, is_parallel_);
+    }
     return {};
   }
 
@@ -117,30 +144,44 @@ class BoundMove final : public CpuBoundKernel {
   void bind(std::shared_ptr<const MoveProgram> program, ir::ShapeTable shapes) {
     program_ = std::move(program);
     const ir::Node& node = program_->group.node(program_->group.anchor);
-    const ir::Shape& x = shapes[static_cast<size_t>(node.inputs[0])];
     const ir::Shape& y = shapes[static_cast<size_t>(node.outputs[0])];
-    source_type_ = program_->group.tensor(node.inputs[0]).data_type;
-    target_type_ = program_->group.tensor(node.outputs[0]).data_type;
-    source_offset_ = first_element(node.operation, x) * detail::get_data_type_size(source_type_);
-    auto axes = std::visit([&](const auto& op) { return axes_of(op, x, y); }, node.operation);
-    work_.bytes = static_cast<double>(y.volume() * (detail::get_data_type_size(source_type_) +
-                                                    detail::get_data_type_size(target_type_)));
+    target_type_ = moved_type(program_->group.tensor(node.outputs[0]).data_type);
+    const int64_t target_bytes = detail::get_data_type_size(target_type_);
     work_.tasks = 64;
-    if (axes) {
-      copy_.emplace(*std::move(axes), source_type_, target_type_);
-    } else {
-      walk_.emplace(x, y);
-      work_.scalar_operations = 10 * static_cast<double>(y.volume());
+    const auto* concatenate = std::get_if<graph::Concatenate_attributes>(&node.operation);
+    int64_t begin = 0;  // of an input along the axis
+    for (const ir::TensorId input : node.inputs) {
+      if (input == ir::kNoTensor) continue;
+      const ir::Shape& x = shapes[static_cast<size_t>(input)];
+      const DataType_t type = moved_type(program_->group.tensor(input).data_type);
+      const int64_t source_bytes = detail::get_data_type_size(type);
+      const int64_t elements = concatenate ? x.volume() : y.volume();
+      if (elements == 0) continue;
+      work_.bytes += static_cast<double>(elements * (source_bytes + target_bytes));
+      Part& part = parts_.emplace_back();
+      part.type = type;
+      part.pointer = static_cast<size_t>(pointer_index(program_->group, input));
+      part.source_offset = first_element(node.operation, x) * source_bytes;
+      if (concatenate) {
+        const auto axis = static_cast<size_t>(*concatenate->get_axis());
+        part.target_offset = begin * y.strides[axis] * target_bytes;
+        begin += x.dims[axis];
+      }
+      if (auto axes =
+              std::visit([&](const auto& op) { return axes_of(op, x, y); }, node.operation)) {
+        part.copy.emplace(*std::move(axes), type, target_type_);
+      } else {
+        part.walk.emplace(x, y);
+        work_.scalar_operations = 10 * static_cast<double>(y.volume());
+      }
     }
     is_parallel_ = cpu::predicted_microseconds(work_, program_->machine.kernels->level, 1) >=
                    kParallelMicroseconds;
   }
 
   std::shared_ptr<const MoveProgram> program_;
-  std::optional<StridedCopy> copy_;
-  std::optional<ReshapeWalk> walk_;
-  DataType_t source_type_ = DataType_t::NOT_SET, target_type_ = DataType_t::NOT_SET;
-  int64_t source_offset_ = 0;
+  std::vector<Part> parts_;
+  DataType_t target_type_ = DataType_t::NOT_SET;
   Work work_;
   bool is_parallel_ = false;
 };
@@ -158,8 +199,8 @@ engine::EngineInfo MoveEngine::info() const {
 }
 
 engine::Verdict MoveEngine::supports(const fusion::FusionGroup& group, const Device&) const {
-  auto verdict =
-      check_anchor(group, fusion::AnchorKind::kMovement, "one reshape, transpose or slice");
+  auto verdict = check_anchor(group, fusion::AnchorKind::kMovement,
+                              "one reshape, transpose, slice or concatenation");
   return verdict.is_supported ? check_group(group) : verdict;
 }
 

@@ -18,9 +18,9 @@ double volume(const ir::FrozenGraph& graph, ir::TensorId tensor) {
 }
 
 double multiplies(const ir::FrozenGraph& graph, const ir::Node& node) {
-  const auto& first = graph.tensor(node.inputs[0]).shape.dims;
   if (std::holds_alternative<graph::Matmul_attributes>(node.operation))
-    return volume(graph, node.outputs[0]) * static_cast<double>(first.back());
+    return volume(graph, node.outputs[0]) *
+           static_cast<double>(graph.tensor(node.inputs[0]).shape.dims.back());
   if (const auto parts = ops::find_parts(node.operation)) {
     const ir::TensorId filter = parts->w.of(node.inputs, node.outputs);
     return volume(graph, parts->y.of(node.inputs, node.outputs)) * volume(graph, filter) /

@@ -13,7 +13,7 @@ namespace warploom::engines::reference {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr size_t kMostPorts = 16;
+constexpr size_t kMostPorts = std::size(graph::Concatenate_attributes::kInputs);
 
 // A virtual float is not rounded; anything else is what its type can hold.
 DataType_t type_in_workspace(DataType_t type) {
@@ -68,9 +68,10 @@ error_t Program::add_tensors() {
                         .position = 0,
                         .type = type_in_workspace(tensor.data_type),
                         .tensor = id};
-      const __int128 bytes = __int128{ops::span_of(shape.dims, shape.strides)} *
-                             detail::get_data_type_size(location.type);
-      CHECK_WARPLOOM_ERROR(reserve("values of \"" + tensor.name + "\"", bytes, location.position));
+      const __int128 bits = __int128{ops::span_of(shape.dims, shape.strides)} *
+                            detail::get_element_size_in_bits(location.type);
+      CHECK_WARPLOOM_ERROR(
+          reserve("values of \"" + tensor.name + "\"", (bits + 7) / 8, location.position));
       internal_.push_back(location);
     }
   for (Step& step : steps_) {
@@ -111,7 +112,8 @@ ops::ReferenceTensor Program::resolve(const Location& location, std::span<void* 
       data = const_cast<std::byte*>(constants_[position].data());
       break;
   }
-  return {data, location.type, &shapes_[static_cast<size_t>(location.tensor)]};
+  return {data, location.type, &shapes_[static_cast<size_t>(location.tensor)],
+          graph_->tensor(location.tensor).reordering};
 }
 
 error_t Program::add_scratch() {

@@ -82,7 +82,7 @@ struct Float8 {
   static uint8_t encode(float x, uint8_t nan) {
     const uint32_t pattern = float_to_bits(x), sign = pattern >> 24 & 0x80;
     const float magnitude = __builtin_fabsf(x);
-    if (x != x) return static_cast<uint8_t>(nan | sign);
+    if (x != x) return nan;
     if (magnitude >= static_cast<float>(largest)) return static_cast<uint8_t>(kLargest | sign);
     // Scaled so that the format's denormals are those of float, minus the mantissa bits that the
     // integer addition rounds away.
@@ -270,6 +270,28 @@ struct Codec<DataType_t::FP8_E5M2> {
   template <class T>
   static WARPLOOM_INLINE uint8_t encode(T x) {
     return E5M2::encode(narrow_once(x), 0x7f);
+  }
+};
+
+/// Powers of two: the exponent of a float, without sign and zero. 2^-127 is a denormal float.
+template <>
+struct Codec<DataType_t::FP8_E8M0> {
+  using Storage = uint8_t;
+  template <class T>
+  static WARPLOOM_INLINE T decode(uint8_t x) {
+    const uint32_t pattern = x == 0 ? 0x00400000u : static_cast<uint32_t>(x) << 23;
+    return Codec<DataType_t::FLOAT>::decode<T>(x == 0xff ? __builtin_nanf("")
+                                                         : bits_to_float(pattern));
+  }
+  template <class T>
+  static WARPLOOM_INLINE uint8_t encode(T x) {
+    const float value = narrow_once(x);
+    const uint32_t pattern = value > 0 ? float_to_bits(value) : 0;
+    const uint32_t exponent = pattern >> 23, fraction = pattern & 0x7fffff;
+    const uint32_t middle = exponent == 0 ? 0x600000 : 0x400000;
+    const uint32_t rounded = exponent + (fraction > middle || (fraction == middle && exponent & 1));
+    const uint32_t code = rounded < 0xfe ? rounded : 0xfe;
+    return static_cast<uint8_t>(value == value ? code : 0xff);
   }
 };
 

@@ -92,6 +92,7 @@ Lines<T> lines_of(DataType_t type) {
     WARPLOOM_LINES(BOOLEAN)
     WARPLOOM_LINES(FP8_E4M3)
     WARPLOOM_LINES(FP8_E5M2)
+    WARPLOOM_LINES(FP8_E8M0)
 #undef WARPLOOM_LINES
     default:
       return {};
