@@ -6,7 +6,7 @@ BUILD := build
 export JOBS
 SAY = @printf '\n== %s\n'
 
-.PHONY: help demo test test-all build bench format setup clean sanitizer-smoke
+.PHONY: help demo test test-all build bench docs format setup clean sanitizer-smoke
 
 help:
 	@printf '%s\n' \
@@ -15,6 +15,7 @@ help:
 	  'make test-all  the same, with the long tests and everything under every sanitizer' \
 	  'make build     install what is missing and build everything into build/' \
 	  'make bench     run the benchmarks of bench/' \
+	  'make docs      write docs/ops anew from headers and examples' \
 	  'make format    format the C++ sources' \
 	  'make clean     remove what the other targets made'
 
@@ -37,6 +38,11 @@ demo: setup $(BUILD)/build.ninja
 	@mkdir -p out
 	@WARPLOOM_CACHE=off $(BUILD)/examples/example_tour --report out/tour.html --json out/tour.json
 	@printf '\nThe report: %s\n' "$(CURDIR)/out/tour.html"
+
+docs: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target example_ops describe_operations
+	@scripts/write_op_pages.py --examples $(BUILD)/examples/example_ops \
+	  --describe $(BUILD)/tests/describe_operations
 
 sanitizer-smoke: setup
 	@scripts/sanitize.sh build asan-ubsan smoke

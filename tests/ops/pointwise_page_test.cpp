@@ -1,4 +1,4 @@
-// docs/ops/pointwise.md shows the table of src/ops/pointwise.def.
+// docs/ops/pointwise_modes.md shows the table of src/ops/pointwise.def.
 #include <fstream>
 #include <sstream>
 
@@ -34,11 +34,11 @@ std::string table() {
 }
 
 TEST(PointwisePage, ShowsTheTable) {
-  std::ifstream file(WARPLOOM_SOURCE_DIR "/docs/ops/pointwise.md");
+  std::ifstream file(WARPLOOM_SOURCE_DIR "/docs/ops/pointwise_modes.md");
   std::ostringstream page;
   page << file.rdbuf();
   EXPECT_NE(page.str().find(table()), std::string::npos)
-      << "docs/ops/pointwise.md should have this table:\n"
+      << "docs/ops/pointwise_modes.md should have this table:\n"
       << table();
 }
 

@@ -7,7 +7,7 @@
 namespace warploom::graph {
 
 /// OUT_0 = mode(IN_0, IN_1, IN_2), element by element, inputs broadcast by the usual right-aligned
-/// rules. The table of modes, with arity and formula, is in docs/ops/pointwise.md.
+/// rules. The table of modes, with arity and formula, is in docs/ops/pointwise_modes.md.
 /// *_BWD modes: IN_0 is the incoming gradient and IN_1 the forward *input*. BINARY_SELECT: IN_2 ?
 /// IN_0 : IN_1. GEN_INDEX: the coordinate along `axis`; its input only gives the shape.
 class Pointwise_attributes : public Attributes<Pointwise_attributes> {
