@@ -143,5 +143,32 @@ TEST(Divergences, JsonKeepsAllThatTensorsHave) {
   EXPECT_TRUE(says(error, "no_such_field")) << error;
 }
 
+// Windows may be given as fractions, as of cuDNN; channels last follows from dims as for
+// convolutions.
+TEST(Names, PoolingTakesFractions) {
+  Graph graph = float_graph();
+  auto x = graph.tensor(like({1, 2, 4, 4}));
+  const std::vector<cudnnFraction_t> two{{2, 1}, {2, 1}}, none{{0, 1}, {0, 1}};
+  auto [y, index] = graph.resample(x, fe::graph::Resample_attributes()
+                                          .set_resampling_mode(fe::ResampleMode_t::MAXPOOL)
+                                          .set_padding_mode(fe::PaddingMode_t::NEG_INF_PAD)
+                                          .set_window(two)
+                                          .set_stride(two)
+                                          .set_pre_padding(none)
+                                          .set_post_padding(none)
+                                          .set_generate_index(false));
+  EXPECT_EQ(index, nullptr);
+  y->set_output(true);
+  auto values = counted(32);
+  std::vector<float> result(8, NAN);
+  Pack pack{{x, values.data()}, {y, result.data()}};
+  EXPECT_GOOD(run(graph, pack));
+  EXPECT_EQ(y->get_stride(), (Dims{8, 1, 4, 2}));
+  for (int c = 0; c < 2; ++c)
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        EXPECT_EQ(result[(i * 2 + j) * 2 + c], values[c * 16 + (2 * i + 1) * 4 + 2 * j + 1]);
+}
+
 }  // namespace
 }  // namespace trap

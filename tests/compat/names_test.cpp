@@ -108,6 +108,11 @@ TEST(Names, OperationsOfGraph) {
   EXPECT_METHOD(Tensor, reshape(t, Reshape_attributes()));
   EXPECT_METHOD(Tensor, transpose(t, Transpose_attributes()));
   EXPECT_METHOD(Tensor, slice(t, Slice_attributes()));
+  EXPECT_METHOD(Tensor, concatenate({t, t}, Concatenate_attributes()));
+  EXPECT_METHOD(Tensors<2>, resample(t, Resample_attributes()));
+  EXPECT_METHOD(Tensor, rng(t, t, Rng_attributes()));
+  EXPECT_METHOD(Tensors<2>, block_scale_quantize(t, Block_scale_quantize_attributes()));
+  EXPECT_METHOD(Tensor, block_scale_dequantize(t, t, Block_scale_dequantize_attributes()));
   EXPECT_METHOD(Tensors<2>, genstats(t, Genstats_attributes()));
   EXPECT_METHOD(Tensors<6>, bn_finalize(t, t, t, t, t, t, BN_finalize_attributes()));
   EXPECT_METHOD(Tensors<5>, batchnorm(t, t, t, Batchnorm_attributes()));
@@ -125,6 +130,11 @@ TEST(Names, OperationsOfGraph) {
   EXPECT_METHOD(Tensors<2>, sdpa(t, t, t, SDPA_attributes()));
   EXPECT_METHOD(Tensors<2>, scaled_dot_product_flash_attention(
                                 t, t, t, Scaled_dot_product_flash_attention_attributes()));
+  EXPECT_METHOD(Tensor, rng(t, t, Rng_attributes()));
+  EXPECT_METHOD(Tensors<2>, resample(t, Resample_attributes()));
+  EXPECT_METHOD(Tensor, concatenate(std::vector<Tensor>{t, t}, Concatenate_attributes()));
+  EXPECT_METHOD(Tensors<2>, block_scale_quantize(t, Block_scale_quantize_attributes()));
+  EXPECT_METHOD(Tensor, block_scale_dequantize(t, t, Block_scale_dequantize_attributes()));
   EXPECT_METHOD(Tensor, moe_grouped_matmul(t, t, t, t, t, Moe_grouped_matmul_attributes()));
   EXPECT_METHOD(Tensor, moe_grouped_matmul_bwd(t, t, t, Moe_grouped_matmul_bwd_attributes()));
   EXPECT_METHOD(Tensor, diagonal_band_mask(t, t, t, t, t, t, DiagonalBandMask_attributes()));
@@ -195,6 +205,9 @@ TEST(Names, Enumerations) {
   EXPECT_EQ(place(fe::NormFwdPhase_t::TRAINING), 2);
   EXPECT_EQ(place(fe::NormMode_t::ADA_LAYER_NORM), 6);
   EXPECT_EQ(place(fe::ReshapeMode_t::LOGICAL), 2);
+  EXPECT_EQ(place(fe::ResampleMode_t::MAXPOOL), 5);
+  EXPECT_EQ(place(fe::PaddingMode_t::ZERO_PAD), 3);
+  EXPECT_EQ(place(fe::RngDistribution_t::NORMAL), 3);
   EXPECT_EQ(place(fe::MoeGroupedMatmulMode_t::SCATTER), 3);
   EXPECT_EQ(place(fe::DiagonalAlignment_t::BOTTOM_RIGHT), 1);
   EXPECT_EQ(place(fe::AttentionImplementation_t::UNIFIED), 2);

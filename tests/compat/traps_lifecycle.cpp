@@ -292,6 +292,11 @@ TEST(Traps, T55_TheKeyIsStableAndWithoutShapesWhereTheyAreDynamic) {
   EXPECT_NE(key_of(4, true, relu), key_of(4, true, tanh));
 }
 
+TEST(Traps, T56_ScalesAreNotNegativeUnlessTheySaySo) {
+  const json attributes = fe::graph::Block_scale_dequantize_attributes().set_block_size(32);
+  EXPECT_EQ(attributes["is_negative_scale"], false);
+}
+
 TEST(Traps, T57_SettersOfTensorsTakeVariablesAndTemporaries) {
   Graph graph = float_graph();
   auto x = graph.tensor(like({2, 4}));
