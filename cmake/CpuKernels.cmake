@@ -26,7 +26,9 @@ function(warploom_cpu_kernels)
       add_library(${target} OBJECT ${shared_sources} ${level_sources})
       target_link_libraries(${target} PUBLIC warploom_headers)
       target_compile_definitions(${target} PRIVATE WARPLOOM_ISA=${level})
-      target_compile_options(${target} PRIVATE -O3 ${x86_${level}}
+      target_compile_options(${target} PRIVATE
+        # With the checks of a sanitizer in it, -O3 takes minutes.
+        $<$<NOT:$<BOOL:${WARPLOOM_SANITIZE}>>:-O3> ${x86_${level}}
         # GCC 12 warns of its own intrinsics (_mm256_undefined_pd).
         $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
       set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS ${target})
