@@ -11,6 +11,10 @@ set(x86_avx2 -mavx2 -mfma -mf16c)
 set(x86_avx512 ${x86_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 
 function(warploom_cpu_kernels)
+  # With the checks of a sanitizer in it, -O3 takes minutes.
+  if(NOT WARPLOOM_SANITIZE)
+    set(optimization -O3)
+  endif()
   set(folder "${PROJECT_SOURCE_DIR}/src/engines/cpu/kernels")
   set(levels generic)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
@@ -27,8 +31,7 @@ function(warploom_cpu_kernels)
       target_link_libraries(${target} PUBLIC warploom_headers)
       target_compile_definitions(${target} PRIVATE WARPLOOM_ISA=${level})
       target_compile_options(${target} PRIVATE
-        # With the checks of a sanitizer in it, -O3 takes minutes.
-        $<$<NOT:$<BOOL:${WARPLOOM_SANITIZE}>>:-O3> ${x86_${level}}
+        ${optimization} ${x86_${level}}
         # GCC 12 warns of its own intrinsics (_mm256_undefined_pd).
         $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
       set_property(GLOBAL APPEND PROPERTY WARPLOOM_OBJECTS ${target})

@@ -1,5 +1,6 @@
 #include "tools/random_data.h"
 
+#include <optional>
 #include <random>
 
 #include "tools/elements.h"
@@ -26,6 +27,11 @@ int64_t dimension_cut_by(ir::TensorId id, const ir::FrozenGraph& graph) {
       if (reads(Attention::SEQ_LEN_Q)) return dim(node.inputs[Attention::Q], 2);
       if (reads(Attention::SEQ_LEN_KV)) return dim(node.inputs[Attention::K], 2);
     }
+    if (std::holds_alternative<graph::SDPA_backward_attributes>(node.operation)) {
+      using Attention = graph::SDPA_backward_attributes;
+      if (reads(Attention::SEQ_LEN_Q)) return dim(node.inputs[Attention::Q], 2);
+      if (reads(Attention::SEQ_LEN_KV)) return dim(node.inputs[Attention::K], 2);
+    }
     if (std::holds_alternative<graph::Matmul_attributes>(node.operation)) {
       using Matmul = graph::Matmul_attributes;
       if (reads(Matmul::M_override)) return dim(node.inputs[Matmul::A], 2);
@@ -34,6 +40,23 @@ int64_t dimension_cut_by(ir::TensorId id, const ir::FrozenGraph& graph) {
     }
   }
   return 0;
+}
+
+/// What memory is addressed with must lie within it: page numbers, and offsets of ragged tensors,
+/// of which 0 is the one that always does.
+std::optional<Range> range_of_addresses(ir::TensorId id, const ir::FrozenGraph& graph) {
+  for (const ir::Tensor& tensor : graph.tensors)
+    if (tensor.ragged_offset == id) return Range{0, 0};
+  for (const ir::Node& node : graph.nodes) {
+    using Attention = graph::SDPA_attributes;
+    if (!std::holds_alternative<Attention>(node.operation)) continue;
+    for (const auto& [table, container] : {std::pair{Attention::Page_table_K, Attention::K},
+                                           {Attention::Page_table_V, Attention::V}})
+      if (node.inputs[table] == id)
+        return Range{0,
+                     static_cast<double>(graph.tensor(node.inputs[container]).shape.dims[0] - 1)};
+  }
+  return std::nullopt;
 }
 
 Range range_of(DataType_t type, int64_t dimension_cut) {
@@ -58,7 +81,8 @@ Range range_of(DataType_t type, int64_t dimension_cut) {
 void fill_randomly(TensorMemory& memory, const ir::FrozenGraph& graph, uint64_t seed) {
   const ir::Tensor& tensor = memory.tensor();
   const auto id = static_cast<ir::TensorId>(&tensor - graph.tensors.data());
-  const Range range = range_of(tensor.data_type, dimension_cut_by(id, graph));
+  const Range range = range_of_addresses(id, graph).value_or(
+      range_of(tensor.data_type, dimension_cut_by(id, graph)));
   std::seed_seq sequence{seed & 0xffffffff, seed >> 32, static_cast<uint64_t>(tensor.uid)};
   std::mt19937_64 generator(sequence);
   const bool is_whole = !is_floating_point(tensor.data_type);

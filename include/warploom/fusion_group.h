@@ -2,6 +2,7 @@
 /// A fusion group: nodes that one kernel runs. An anchor (at most one operation that is more than
 /// pointwise), chains of pointwise operations on its inputs, and an expression graph on its result.
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <warploom/frozen_graph.h>
@@ -12,10 +13,11 @@ enum class AnchorKind {
   kNone,         ///< pointwise work only, perhaps with reductions of its results
   kContraction,  ///< matmul or convolution
   kAttention,
+  kComposedAttention,  ///< attention written as single operations; see ComposedAttention
   kReduction,
   kNorm,      ///< normalizations and their gradients, softmax: rows with statistics of their own
   kMovement,  ///< reshape, transpose, slice, concatenate
-  kOther,     ///< pooling, random numbers, block scaling
+  kOther,     ///< pooling, random numbers, block scaling, attention's gradient and on 8-bit floats
 };
 
 /// One value of an expression graph.
@@ -66,12 +68,28 @@ struct Prologue {
   Expression expression;
 };
 
+/// softmax(f(Q K^T)) V: two matmuls with a softmax between them, of which the second matmul is the
+/// group's anchor. Batch dims are those of the matmuls: a head of K or V may serve several of Q.
+struct ComposedAttention {
+  ir::NodeId score_matmul = ir::kNoNode;  ///< its A is Q, its B is K with the last two dims swapped
+  /// f, over the result of that matmul, its value 0 (kAnchor). No outputs: the last value is what
+  /// the softmax reads.
+  Expression scores;
+  /// Whether the softmax is an operation, with whose rule a row of nothing but -inf gives 0;
+  /// written out, it gives NaN.
+  bool has_softmax_operation = true;
+  ir::TensorId sink = ir::kNoTensor;  ///< of the softmax
+  /// Results of the softmax that are stored; kNoTensor where they are not.
+  ir::TensorId stats = ir::kNoTensor, maximum = ir::kNoTensor, sum_exp = ir::kNoTensor;
+};
+
 struct FusionGroup {
   std::shared_ptr<const ir::FrozenGraph> graph;
   std::vector<ir::NodeId> nodes;  ///< in topological order
   AnchorKind anchor_kind = AnchorKind::kNone;
   ir::NodeId anchor = ir::kNoNode;
   std::vector<Prologue> prologues;
+  std::optional<ComposedAttention> composed_attention;  ///< of kComposedAttention
   /// Over the anchor's result (for kNone: over the largest tensor). Its values begin with kAnchor
   /// where there is an anchor. The anchor's result itself is stored if the expression's outputs say
   /// so. Empty for kMovement.

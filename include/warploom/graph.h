@@ -175,12 +175,45 @@ class WARPLOOM_EXPORT Graph {
                                                 Block_scale_quantize_attributes attributes);
   TensorPtr block_scale_dequantize(TensorPtr x, TensorPtr scale,
                                    Block_scale_dequantize_attributes attributes);
-  /// {O, Stats}; Stats is null unless set_generate_stats(true).
+  /// {O, Stats}; Stats is null unless set_generate_stats(true). With set_score_mod the nodes of the
+  /// attention are added one by one, the function's among them.
   std::array<TensorPtr, 2> sdpa(TensorPtr q, TensorPtr k, TensorPtr v, SDPA_attributes attributes);
   std::array<TensorPtr, 2> scaled_dot_product_flash_attention(TensorPtr q, TensorPtr k, TensorPtr v,
                                                               SDPA_attributes attributes) {
     return sdpa(std::move(q), std::move(k), std::move(v), std::move(attributes));
   }
+  /// {O, Stats, Amax_S, Amax_O}
+  std::array<TensorPtr, 4> sdpa_fp8(TensorPtr q, TensorPtr k, TensorPtr v, TensorPtr descale_q,
+                                    TensorPtr descale_k, TensorPtr descale_v, TensorPtr descale_s,
+                                    TensorPtr scale_s, TensorPtr scale_o,
+                                    SDPA_fp8_attributes attributes);
+  /// {O, Stats, Amax_O}, with scales of blocks.
+  std::array<TensorPtr, 3> sdpa_fp8(TensorPtr q, TensorPtr k, TensorPtr v, TensorPtr descale_q,
+                                    TensorPtr descale_k, TensorPtr descale_v,
+                                    SDPA_fp8_attributes attributes);
+  /// {dQ, dK, dV}, whose dims and strides must be set.
+  std::array<TensorPtr, 3> sdpa_backward(TensorPtr q, TensorPtr k, TensorPtr v, TensorPtr o,
+                                         TensorPtr d_o, TensorPtr stats,
+                                         SDPA_backward_attributes attributes);
+  std::array<TensorPtr, 3> scaled_dot_product_flash_attention_backward(
+      TensorPtr q, TensorPtr k, TensorPtr v, TensorPtr o, TensorPtr d_o, TensorPtr stats,
+      SDPA_backward_attributes attributes) {
+    return sdpa_backward(std::move(q), std::move(k), std::move(v), std::move(o), std::move(d_o),
+                         std::move(stats), std::move(attributes));
+  }
+  /// {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV, Amax_dP}
+  std::array<TensorPtr, 7> sdpa_fp8_backward(
+      TensorPtr q, TensorPtr k, TensorPtr v, TensorPtr o, TensorPtr d_o, TensorPtr stats,
+      TensorPtr descale_q, TensorPtr descale_k, TensorPtr descale_v, TensorPtr descale_o,
+      TensorPtr descale_do, TensorPtr descale_s, TensorPtr descale_dp, TensorPtr scale_s,
+      TensorPtr scale_dq, TensorPtr scale_dk, TensorPtr scale_dv, TensorPtr scale_dp,
+      SDPA_fp8_backward_attributes attributes);
+  /// {dQ, dK, dV, Amax_dQ, Amax_dK, Amax_dV}, with scales of blocks.
+  std::array<TensorPtr, 6> sdpa_fp8_backward(
+      TensorPtr q, TensorPtr q_t, TensorPtr k, TensorPtr k_t, TensorPtr v, TensorPtr o_f16,
+      TensorPtr do_f16, TensorPtr d_o, TensorPtr do_t, TensorPtr stats, TensorPtr descale_q,
+      TensorPtr descale_q_t, TensorPtr descale_k, TensorPtr descale_k_t, TensorPtr descale_v,
+      TensorPtr descale_do, TensorPtr descale_do_t, SDPA_fp8_backward_attributes attributes);
 
   // --- Declared, and not run in this version: validate() says so ---
   TensorPtr moe_grouped_matmul(TensorPtr token, TensorPtr weight, TensorPtr first_token_offset,

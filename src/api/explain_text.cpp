@@ -124,6 +124,8 @@ std::string kind_text(const fusion::FusionGroup& group) {
       return "normalization";
     case fusion::AnchorKind::kMovement:
       return "movement";
+    case fusion::AnchorKind::kComposedAttention:
+      return "composed attention";
     case fusion::AnchorKind::kOther:
       return "other";
   }

@@ -178,15 +178,6 @@ TensorPtr Graph::block_scale_dequantize(TensorPtr x, TensorPtr scale,
   return result(state().add_node(std::move(attributes), {x, scale}));
 }
 
-std::array<TensorPtr, 2> Graph::sdpa(TensorPtr q, TensorPtr k, TensorPtr v,
-                                     SDPA_attributes attributes) {
-  std::vector<size_t> optional_outputs;
-  if (attributes.get_generate_stats().value_or(false))
-    optional_outputs.push_back(SDPA_attributes::Stats);
-  const Operation& node = state().add_node(std::move(attributes), {q, k, v}, optional_outputs);
-  return {result(node, SDPA_attributes::O), result(node, SDPA_attributes::Stats)};
-}
-
 TensorPtr Graph::moe_grouped_matmul(TensorPtr token, TensorPtr weight, TensorPtr first_token_offset,
                                     TensorPtr token_index, TensorPtr token_ks,
                                     Moe_grouped_matmul_attributes attributes) {

@@ -53,6 +53,43 @@ void emit_anchor(const Grouping& grouping, const std::vector<StepId>& steps, Ste
   }
 }
 
+void emit_composition(const Grouping& grouping, const GroupDraft& group,
+                      const std::vector<StepId>& steps, FusionGroup& result) {
+  const Composition& parts = *group.composition;
+  const ir::Node& matmul = grouping.node(parts.score_matmul);
+  for (ir::TensorId input : {matmul.inputs[0], matmul.inputs[1],
+                             grouping.node(group.anchor).inputs[graph::Matmul_attributes::B]})
+    append_once(result.inputs, input);
+  ComposedAttention& composed = result.composed_attention.emplace();
+  composed.score_matmul = grouping.step(parts.score_matmul).node;
+  ExpressionBuilder builder(grouping, grouping.result(parts.score_matmul));
+  builder.add_anchor(parts.score_matmul);
+  // In topological order, up to what the softmax reads.
+  for (StepId step : steps) {
+    if (step == parts.scores && step != parts.score_matmul) builder.add(step);
+    if (step == parts.scores) break;
+    if (step != parts.score_matmul && grouping.is_pointwise(step)) builder.add(step);
+  }
+  for (ir::TensorId load : builder.loads()) append_once(result.inputs, load);
+  composed.scores = builder.take();
+  composed.has_softmax_operation = parts.softmax != kNoId;
+  if (parts.softmax == kNoId) return;
+  using Softmax = graph::Softmax_attributes;
+  const ir::Node& softmax = grouping.node(parts.softmax);
+  if (const ir::TensorId sink = softmax.inputs[Softmax::SINK]; sink != ir::kNoTensor) {
+    append_once(result.inputs, sink);
+    composed.sink = sink;
+  }
+  const auto kept = [&](size_t port) {
+    const ir::TensorId tensor = softmax.outputs[port];
+    return tensor != ir::kNoTensor && grouping.needs_memory(parts.softmax, tensor) ? tensor
+                                                                                   : ir::kNoTensor;
+  };
+  composed.stats = kept(Softmax::Stats);
+  composed.maximum = kept(Softmax::Max);
+  composed.sum_exp = kept(Softmax::Sum_exp);
+}
+
 void emit_epilogue(const Grouping& grouping, const std::vector<StepId>& steps, StepId anchor,
                    ir::TensorId domain, FusionGroup& result) {
   ExpressionBuilder builder(grouping, domain);
@@ -62,7 +99,8 @@ void emit_epilogue(const Grouping& grouping, const std::vector<StepId>& steps, S
   for (StepId id : steps) {
     const Role role = grouping.step(id).role;
     const ir::TensorId tensor = grouping.result(id);
-    if (role == Role::kPrologue || !grouping.needs_memory(id, tensor)) continue;
+    if (role == Role::kPrologue || role == Role::kScore || !grouping.needs_memory(id, tensor))
+      continue;
     role == Role::kReduction ? builder.reduce(id) : builder.store(id);
   }
   for (ir::TensorId load : builder.loads()) append_once(result.inputs, load);
@@ -77,7 +115,10 @@ FusionGroup emit_group(const Grouping& grouping, const GroupDraft& group) {
   for (StepId id : steps) result.nodes.push_back(grouping.step(id).node);
   if (group.anchor != kNoId) {
     result.anchor = grouping.step(group.anchor).node;
-    emit_anchor(grouping, steps, group.anchor, result);
+    if (group.composition)
+      emit_composition(grouping, group, steps, result);
+    else
+      emit_anchor(grouping, steps, group.anchor, result);
   }
   if (group.kind != AnchorKind::kMovement)
     emit_epilogue(grouping, steps, group.anchor, group.domain, result);

@@ -11,6 +11,7 @@ namespace {
 
 bool takes_epilogue(const Grouping& grouping, const GroupDraft& group) {
   return group.kind == AnchorKind::kContraction || group.kind == AnchorKind::kAttention ||
+         group.kind == AnchorKind::kComposedAttention ||
          (group.kind == AnchorKind::kNorm &&
           ops::is_forward_normalization(grouping.node(group.anchor).operation));
 }

@@ -15,6 +15,9 @@ struct KindOf {
   AnchorKind operator()(const graph::Pointwise_attributes&) { return AnchorKind::kNone; }
   AnchorKind operator()(const graph::Reduction_attributes&) { return AnchorKind::kReduction; }
   AnchorKind operator()(const graph::SDPA_attributes&) { return AnchorKind::kAttention; }
+  AnchorKind operator()(const graph::SDPA_backward_attributes&) { return AnchorKind::kOther; }
+  AnchorKind operator()(const graph::SDPA_fp8_forward&) { return AnchorKind::kOther; }
+  AnchorKind operator()(const graph::SDPA_mxfp8_forward&) { return AnchorKind::kOther; }
   AnchorKind operator()(const graph::Reshape_attributes&) { return AnchorKind::kMovement; }
   AnchorKind operator()(const graph::Transpose_attributes&) { return AnchorKind::kMovement; }
   AnchorKind operator()(const graph::Slice_attributes&) { return AnchorKind::kMovement; }

@@ -20,7 +20,13 @@ using GroupId = int32_t;
 inline constexpr int32_t kNoId = -1;
 
 /// What a step is to its group.
-enum class Role : uint8_t { kAnchor, kPrologue, kEpilogue, kReduction };
+enum class Role : uint8_t {
+  kAnchor,
+  kPrologue,
+  kEpilogue,
+  kReduction,
+  kScore,  ///< before the anchor of a composed attention
+};
 
 /// One evaluation of a node. A node has one step, and one more for each group that computes it
 /// again.
@@ -33,12 +39,20 @@ struct Step {
   bool is_copy = false;  ///< its result is stored by another step, or not at all
 };
 
+/// The steps that matter of a composed attention.
+struct Composition {
+  StepId score_matmul = kNoId;
+  StepId scores = kNoId;   ///< what the softmax reads
+  StepId softmax = kNoId;  ///< kNoId where it is written out
+};
+
 struct GroupDraft {
   AnchorKind kind = AnchorKind::kNone;
   StepId anchor = kNoId;
   ir::TensorId domain = ir::kNoTensor;  ///< of the epilogue
   std::vector<StepId> steps;            ///< empty once the group has joined another
-  bool is_view = false;                 ///< a view of memory: nothing runs, nothing joins
+  std::optional<Composition> composition = std::nullopt;
+  bool is_view = false;  ///< a view of memory: nothing runs, nothing joins
 };
 
 class Grouping {

@@ -15,6 +15,7 @@ Grouping make_grouping(std::shared_ptr<const ir::FrozenGraph> graph,
   Grouping grouping(std::move(graph), nodes, std::move(is_stored), style);
   drop_dead_nodes(grouping);
   mark_views(grouping);
+  compose_attention(grouping);
   grow_epilogues(grouping);
   grow_prologues(grouping);
   join_regions(grouping);

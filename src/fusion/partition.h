@@ -42,8 +42,8 @@ struct Partition {
 std::vector<Partition> partitions(std::shared_ptr<const ir::FrozenGraph> graph);
 
 /// Finer groups that do the work of one that every engine refused, in the order in which they run:
-/// without its prologues, else without its reductions, else with the epilogue cut, else single
-/// operations. A group of a single operation comes back alone.
+/// a composed attention taken apart, else without its prologues, else without its reductions, else
+/// with the epilogue cut, else single operations. A group of a single operation comes back alone.
 std::vector<FusionGroup> split(const FusionGroup& group);
 
 }  // namespace warploom::fusion

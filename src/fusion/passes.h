@@ -7,6 +7,7 @@ namespace warploom::fusion {
 
 void drop_dead_nodes(Grouping& grouping);
 void mark_views(Grouping& grouping);
+void compose_attention(Grouping& grouping);
 void grow_epilogues(Grouping& grouping);
 void grow_prologues(Grouping& grouping);
 void join_regions(Grouping& grouping);

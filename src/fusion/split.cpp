@@ -20,8 +20,9 @@ std::vector<FusionGroup> split(const FusionGroup& group) {
   for (ir::TensorId output : group.outputs) is_stored[static_cast<size_t>(output)] = true;
   // Each style gives up more than the one before. Pieces come back to be split again where engines
   // still refuse.
-  for (const Style& style : {kNoPrologues, kEpiloguesOnly, halved(kEpiloguesOnly, group),
-                             kAnchorsAlone, halved(kAnchorsAlone, group), kSingleOperations}) {
+  for (const Style& style :
+       {kNoComposedAttention, kNoPrologues, kEpiloguesOnly, halved(kEpiloguesOnly, group),
+        kAnchorsAlone, halved(kAnchorsAlone, group), kSingleOperations}) {
     std::vector<FusionGroup> pieces =
         emit_groups(make_grouping(group.graph, group.nodes, is_stored, style));
     if (pieces.size() > 1) return pieces;

@@ -5,6 +5,7 @@
 
 #include "base/data_type.h"
 #include "graph/order.h"
+#include "ops/ragged.h"
 #include "ops/reflection.h"
 #include "ops/virtual_strides.h"
 
@@ -94,7 +95,9 @@ DataType_t carried_type(const ir::FrozenGraph& graph, const ir::Node& node,
 
 }  // namespace
 
-Result<std::shared_ptr<const ir::FrozenGraph>> freeze(const Description& description) {
+Result<std::shared_ptr<const ir::FrozenGraph>> freeze(const Description& described) {
+  Description description = described;
+  for (Operation& operation : description.nodes) ops::set_ragged_ports(operation);
   auto order = topological_order(description);
   CHECK_WARPLOOM_ERROR(order.error());
   const std::vector<TensorPtr> tensors = tensors_of_nodes(description);

@@ -7,6 +7,9 @@
 
 namespace warploom::ops {
 
+/// A bit of a block mask stands for so many queries and keys.
+inline constexpr int64_t kMaskedBlock = 128;
+
 /// Which keys a query sees, in one batch. All masks of an attention are one interval of keys for
 /// each row, and rows at or beyond `rows` see none.
 struct AttentionMask {
@@ -17,13 +20,15 @@ struct AttentionMask {
 
   /// `query_length` and `key_length` are the batch's under a padding mask (any value: they are
   /// clamped to 0 and the extent), and the extents themselves without one.
-  AttentionMask(const graph::SDPA_attributes& sdpa, int64_t queries, int64_t all_keys,
-                int64_t query_length, int64_t key_length)
+  template <class Attention>
+  AttentionMask(const Attention& attention, int64_t queries, int64_t all_keys, int64_t query_length,
+                int64_t key_length)
       : rows(std::clamp<int64_t>(query_length, 0, queries)),
         keys(std::clamp<int64_t>(key_length, 0, all_keys)),
-        shift(sdpa.get_diagonal_alignment() == DiagonalAlignment_t::BOTTOM_RIGHT ? keys - rows : 0),
-        left_bound(sdpa.get_left_bound()),
-        right_bound(sdpa.get_right_bound()) {}
+        shift(attention.get_diagonal_alignment() == DiagonalAlignment_t::BOTTOM_RIGHT ? keys - rows
+                                                                                      : 0),
+        left_bound(attention.get_left_bound()),
+        right_bound(attention.get_right_bound()) {}
 
   /// Row i sees keys first_key(i) <= j < end_key(i); none if that is empty.
   /// Left bound L: j > i + shift - L. Right bound R: j <= i + shift + R.

@@ -15,7 +15,7 @@ using Quantize = graph::Block_scale_quantize_attributes;
 using Dequantize = graph::Block_scale_dequantize_attributes;
 using graph::Tensor_attributes;
 
-bool is_quantized(DataType_t type) {
+bool is_small_float(DataType_t type) {
   return base::is_small_floating(type) && type != DataType_t::FP8_E8M0;
 }
 
@@ -75,7 +75,7 @@ error_t validate(const Quantize& quantize, const Site& site) {
                        site.input(Quantize::X, axis_of(quantize)), show(x[axis_of(quantize)]),
                        fmt::format("a multiple of {}, the block size", block));
   const DataType_t y = quantize.outputs[Quantize::Y]->get_data_type();
-  CHECK_WARPLOOM_ERROR(check_small_type(site, site.output(Quantize::Y), y, is_quantized(y),
+  CHECK_WARPLOOM_ERROR(check_small_type(site, site.output(Quantize::Y), y, is_small_float(y),
                                         "FP8_E4M3, FP8_E5M2 or FP4_E2M1"));
   const DataType_t scale = quantize.outputs[Quantize::Scale]->get_data_type();
   return check_small_type(site, site.output(Quantize::Scale), scale, is_scale(scale), kScaleTypes);

@@ -30,11 +30,20 @@ constexpr bool kMovesOnly = std::is_same_v<Attributes, graph::Reshape_attributes
                             std::is_same_v<Attributes, graph::Slice_attributes> ||
                             std::is_same_v<Attributes, graph::Concatenate_attributes>;
 
-// The operations that read and write tensors which are not laid out by strides alone.
+// What an operation takes beside tensors that are laid out by strides alone.
+struct Layouts {
+  bool reordered = false;
+  bool ragged = false;  // it checks the offsets itself
+};
+
 template <class Attributes>
-constexpr bool kKnowsReordering =
-    std::is_same_v<Attributes, graph::Block_scale_quantize_attributes> ||
-    std::is_same_v<Attributes, graph::Block_scale_dequantize_attributes>;
+constexpr Layouts kLayouts = {
+    .reordered = std::is_same_v<Attributes, graph::Block_scale_quantize_attributes> ||
+                 std::is_same_v<Attributes, graph::Block_scale_dequantize_attributes> ||
+                 std::is_same_v<Attributes, graph::SDPA_mxfp8_forward>,
+    .ragged = requires {Attributes::SEQ_LEN_Q;
+}  // namespace
+};  // namespace warploom::ops
 
 // What is wrong with a tensor by itself: the part of the message after its name.
 struct Defect {
@@ -140,17 +149,16 @@ struct PortOf {
   std::string text() const { return is_input ? site.input(port) : site.output(port); }
 };
 
-error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor,
-                       bool knows_reordering) {
+error_t check_complete(const PortOf& subject, const Tensor_attributes& tensor, Layouts layouts) {
   const Site& site = subject.site;
   if (error_t error = tensor.validate(); error.is_bad())
     return site.refuse(error.code, subject.text(), error.err_msg, "a complete description");
   if (Defect defect = tensor_defect(tensor); defect.code != error_code_t::OK)
     return site.refuse(defect.code, subject.text() + defect.place, defect.found, defect.accepted);
-  if (tensor.get_ragged_offset())
+  if (tensor.get_ragged_offset() && !layouts.ragged)
     return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text(), "a ragged offset",
                        "none");
-  if (!knows_reordering && tensor.get_reordering_type() != TensorReordering_t::NONE)
+  if (!layouts.reordered && tensor.get_reordering_type() != TensorReordering_t::NONE)
     return site.refuse(error_code_t::GRAPH_NOT_SUPPORTED, subject.text() + ", reordering",
                        show(tensor.get_reordering_type()), "NONE for this operation");
   return {};
@@ -218,7 +226,7 @@ error_t check_outputs(const Attributes& attributes, const Site& site) {
     if (!attributes.outputs[port]) continue;
     const Tensor_attributes& tensor = *attributes.outputs[port];
     const PortOf subject{site, port, false};
-    CHECK_WARPLOOM_ERROR(check_complete(subject, tensor, kKnowsReordering<Attributes>));
+    CHECK_WARPLOOM_ERROR(check_complete(subject, tensor, kLayouts<Attributes>));
     if (tensor.get_is_pass_by_value())
       return site.refuse(error_code_t::INVALID_VALUE, subject.text(), "a tensor passed by value",
                          "one with memory of its own, or a virtual one");
@@ -241,8 +249,8 @@ error_t infer_and_validate_one(Attributes& attributes, const GraphTypes& types) 
   promote_scalars(attributes);
   for (size_t port = 0; port < attributes.inputs.size(); ++port)
     if (attributes.inputs[port])
-      CHECK_WARPLOOM_ERROR(check_complete({site, port, true}, *attributes.inputs[port],
-                                          kKnowsReordering<Attributes>));
+      CHECK_WARPLOOM_ERROR(
+          check_complete({site, port, true}, *attributes.inputs[port], kLayouts<Attributes>));
   for (size_t port = 0; port < attributes.outputs.size(); ++port) {
     if (!attributes.outputs[port]) continue;
     if (Defect defect = extents_defect(*attributes.outputs[port]); defect.code != error_code_t::OK)

@@ -1,6 +1,7 @@
 #include "ops/infer_again.h"
 
 #include <algorithm>
+#include <concepts>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 using graph::Reduction_attributes;
 using graph::Reshape_attributes;
 using graph::SDPA_attributes;
+using graph::SDPA_backward_attributes;
 using graph::Slice_attributes;
 using graph::Tensor_attributes;
 
@@ -53,13 +55,25 @@ error_t follow(Reduction_attributes& reduction, const Site& site, const Describe
   return {};
 }
 
-error_t follow(SDPA_attributes& sdpa, const Site&, const DescribedPorts&) {
-  Tensor_attributes& o = *sdpa.outputs[SDPA_attributes::O];
-  if (!o.get_is_virtual()) return {};
+// The strides are settled later; until then there must be some.
+void follow_dims(Tensor_attributes& result, const Dims& dims) {
+  if (result.get_is_virtual()) result.set_dim(dims).set_stride(row_major_strides(dims));
+}
+
+template <std::derived_from<SDPA_attributes> Attention>
+error_t follow(Attention& sdpa, const Site&, const DescribedPorts&) {
   Dims dims = sdpa.inputs[SDPA_attributes::Q]->get_dim();
   dims[3] = sdpa.inputs[SDPA_attributes::V]->get_dim()[3];
-  // The strides are settled later; until then there must be some.
-  o.set_dim(dims).set_stride(row_major_strides(dims));
+  follow_dims(*sdpa.outputs[SDPA_attributes::O], dims);
+  return {};
+}
+
+error_t follow(SDPA_backward_attributes& backward, const Site&, const DescribedPorts&) {
+  using Backward = SDPA_backward_attributes;
+  for (const auto& [input, output] : {std::pair{Backward::Q, Backward::dQ},
+                                      {Backward::K, Backward::dK},
+                                      {Backward::V, Backward::dV}})
+    follow_dims(*backward.outputs[output], backward.inputs[input]->get_dim());
   return {};
 }
 

@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "ops/attention_mask.h"
-#include "ops/reference_families.h"
+#include "ops/attention_rows.h"
 
 namespace warploom::ops {
 namespace {
@@ -11,131 +8,137 @@ namespace {
 using SDPA = graph::SDPA_attributes;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-// A row of the softmax: what the outputs are made of.
-struct Row {
-  double maximum = kMinusInfinity;
-  double sum = 0;
-};
+/// How Q, K and V are stored.
+enum class Format { kFloat, kScaled, kBlockScaled };
 
 class Attention {
  public:
-  Attention(const SDPA& sdpa, const ReferenceTensors& tensors, double* scratch)
-      : sdpa_(sdpa), tensors_(tensors), q_dims_(dims(SDPA::Q)), keys_(dims(SDPA::K)[2]) {
-    q_ = scratch;
-    k_ = q_ + volume(SDPA::Q);
-    v_ = k_ + volume(SDPA::K);
-    scores_ = v_ + volume(SDPA::V);
-    output_ = scores_ + keys_;
-    unpack(tensors.inputs[SDPA::Q], q_);
-    unpack(tensors.inputs[SDPA::K], k_);
-    unpack(tensors.inputs[SDPA::V], v_);
-    if (const ReferenceTensor& scale = tensors.inputs[SDPA::Attn_scale])
-      scale_ = load<double>(scale, 0);
-    else
-      scale_ = sdpa.get_attn_scale_value().value_or(1.0f);
+  Attention(const SDPA& sdpa, const ReferenceTensors& tensors, double* scratch, Format format)
+      : tensors_(tensors),
+        format_(format),
+        rows_(sdpa, tensors, scratch, format == Format::kBlockScaled),
+        o_(rows_.output_sequence(SDPA::O, SDPA::RAGGED_OFFSET_O)),
+        stats_(rows_.output_sequence(SDPA::Stats, SDPA::RAGGED_OFFSET_Stats)) {
+    probabilities_ = scratch;
+    output_ = scratch + rows_.extents().keys;
+    if (format != Format::kScaled) return;
+    scale_s_ = load<double>(tensors.inputs[SDPA::Scale_S], 0);
+    scale_o_ = load<double>(tensors.inputs[SDPA::Scale_O], 0);
+    descale_o_ = load<double>(tensors.inputs[SDPA::Descale_S], 0) *
+                 load<double>(tensors.inputs[SDPA::Descale_V], 0);
   }
 
   void run() {
-    for (int64_t batch = 0; batch < q_dims_[0]; ++batch) {
-      const AttentionMask mask(sdpa_, q_dims_[2], keys_, length(SDPA::SEQ_LEN_Q, batch, q_dims_[2]),
-                               length(SDPA::SEQ_LEN_KV, batch, keys_));
-      for (int64_t head = 0; head < q_dims_[1]; ++head)
-        for (int64_t query = 0; query < q_dims_[2]; ++query) {
-          const int64_t first = mask.first_key(query);
-          const int64_t end = std::max(mask.end_key(query), first);
-          compute_row({batch, head, query}, first, end);
-        }
-    }
+    rows_.for_each_row([&](const AttentionRow& row) {
+      rows_.dump_dropout_mask(row);
+      compute(row);
+    });
+    for (const auto& [port, value] : {std::pair{SDPA::Amax_S, amax_s_}, {SDPA::Amax_O, amax_o_}})
+      if (const ReferenceTensor& tensor = tensors_.outputs[port]) store(tensor, 0, value);
   }
 
  private:
-  const std::vector<int64_t>& dims(size_t port) const { return tensors_.inputs[port].shape->dims; }
-  int64_t volume(size_t port) const { return tensors_.inputs[port].shape->volume(); }
-
-  int64_t length(size_t port, int64_t batch, int64_t all) const {
-    const ReferenceTensor& lengths = tensors_.inputs[port];
-    if (!sdpa_.get_padding_mask() || !lengths) return all;
-    return load<int64_t>(lengths, batch * lengths.shape->strides[0]);
+  template <class Function>
+  void for_each_seen_key(const AttentionRow& row, Function&& function) const {
+    for (int64_t key = row.first; key < row.end; ++key)
+      if (rows_.sees(row, key)) function(key, probabilities_[key]);
   }
 
-  // Row `row` of a packed [b, h, s, d] tensor for a head of Q: consecutive heads of Q share one.
-  const double* row_of(size_t port, const double* packed, const Index& at, int64_t row) const {
-    const auto& shape = dims(port);
-    const int64_t head = at[1] / (q_dims_[1] / shape[1]);
-    return packed + ((at[0] * shape[1] + head) * shape[2] + row) * shape[3];
-  }
-
-  double score(const Index& at, int64_t key) const {
-    const double* q = row_of(SDPA::Q, q_, at, at[2]);
-    const double* k = row_of(SDPA::K, k_, at, key);
-    double sum = 0;
-    for (int64_t i = 0; i < q_dims_[3]; ++i) sum += q[i] * k[i];
-    sum *= scale_;
-    if (const ReferenceTensor& bias = tensors_.inputs[SDPA::Bias])
-      sum += load<double>(bias, broadcast_offset_of(*bias.shape, 4, {at[0], at[1], at[2], key}));
-    return sum;
-  }
-
-  // Only keys from `first` up to `end` are looked at: a masked one may hold anything.
-  void compute_row(const Index& at, int64_t first, int64_t end) {
-    Row row;
-    for (int64_t key = first; key < end; ++key) {
-      scores_[key] = score(at, key);
-      row.maximum = formula::maximum(row.maximum, scores_[key]);
-    }
-    const int64_t size = dims(SDPA::V)[3];
+  // Only keys that the row sees are looked at: a masked one may hold anything.
+  void compute(const AttentionRow& row) {
+    const double sink = rows_.sink(row);
+    double maximum = sink, sum = 0;
+    for_each_seen_key(row, [&](int64_t key, double& score) {
+      score = rows_.score(row, key);
+      maximum = formula::maximum(maximum, score);
+    });
+    const bool is_empty = maximum == kMinusInfinity;
+    if (!is_empty) sum = std::exp(sink - maximum);
+    for_each_seen_key(row, [&](int64_t, double& score) {
+      score = is_empty ? 0.0 : std::exp(score - maximum);
+      sum += score;
+    });
+    const int64_t size = rows_.extents().value_size;
     std::fill(output_, output_ + size, 0.0);
-    if (row.maximum != kMinusInfinity)
-      for (int64_t key = first; key < end; ++key) {
-        const double weight = std::exp(scores_[key] - row.maximum);
-        const double* v = row_of(SDPA::V, v_, at, key);
-        row.sum += weight;
+    if (!is_empty)
+      for_each_seen_key(row, [&](int64_t key, double probability) {
+        double weight = probability / sum;
+        if (rows_.has_dropout()) weight *= rows_.dropout_mask(row, key) * rows_.dropout_scale();
+        weight = quantized(weight);
+        const double* v = rows_.v(row, key);
         for (int64_t i = 0; i < size; ++i) output_[i] += weight * v[i];
-      }
-    write(at, row, size);
-  }
-
-  void write(const Index& at, const Row& row, int64_t size) {
-    const ReferenceTensor& o = tensors_.outputs[SDPA::O];
-    Index index = at;
-    for (index[3] = 0; index[3] < size; ++index[3]) {
-      const double value = row.sum == 0 ? 0.0 : output_[index[3]] / row.sum;
-      store(o, offset_of(*o.shape, index), value);
+      });
+    for (int64_t i = 0; i < size; ++i) {
+      output_[i] *= descale_o_;
+      amax_o_ = formula::maximum(amax_o_, std::fabs(output_[i]));
+      output_[i] *= scale_o_;
     }
-    write_statistic(SDPA::Stats, at,
-                    row.sum == 0 ? kMinusInfinity : row.maximum + std::log(row.sum));
-    write_statistic(SDPA::Max, at, row.maximum);
-    write_statistic(SDPA::Sum_exp, at, row.sum);
+    write(row, maximum, sum);
   }
 
-  void write_statistic(size_t port, const Index& at, double value) {
-    if (const ReferenceTensor& tensor = tensors_.outputs[port])
-      store(tensor, offset_of(*tensor.shape, at), value);
+  // What meets V has V's company's type: that of Q.
+  double quantized(double probability) {
+    if (format_ == Format::kFloat) return probability;
+    amax_s_ = formula::maximum(amax_s_, std::fabs(probability));
+    const DataType_t type = tensors_.inputs[SDPA::Q].type;
+    uint64_t element = 0;
+    base::store_double(&element, type, 0, probability * scale_s_);
+    return base::load_double(&element, type, 0);
   }
 
-  const SDPA& sdpa_;
+  void write(const AttentionRow& row, double maximum, double sum) {
+    const bool is_beyond = row.query >= rows_.query_length(row.batch);
+    // Ragged rows beyond the length are those of the next batch.
+    if (!(is_beyond && o_.is_ragged())) {
+      const int64_t offset = *o_.row_offset(row.batch, row.head, row.query);
+      for (int64_t i = 0; i < rows_.extents().value_size; ++i)
+        store(o_.tensor(), offset + i * o_.tensor().shape->strides[3], output_[i]);
+    }
+    if (stats_ && !(is_beyond && stats_.is_ragged()))
+      store(stats_.tensor(), *stats_.row_offset(row.batch, row.head, row.query),
+            sum == 0 ? kMinusInfinity : maximum + std::log(sum));
+    for (const auto& [port, value] : {std::pair{SDPA::Max, maximum}, {SDPA::Sum_exp, sum}})
+      if (const ReferenceTensor& tensor = tensors_.outputs[port])
+        store(tensor, offset_of(*tensor.shape, {row.batch, row.head, row.query}), value);
+  }
+
   const ReferenceTensors& tensors_;
-  const std::vector<int64_t>& q_dims_;
-  int64_t keys_;
-  double scale_ = 1;
-  double *q_, *k_, *v_, *scores_, *output_;
+  Format format_;
+  AttentionRows<SDPA> rows_;
+  SequenceTensor o_, stats_;
+  double scale_s_ = 1, scale_o_ = 1, descale_o_ = 1;
+  double amax_s_ = 0, amax_o_ = 0;
+  double *probabilities_, *output_;
 };
 
 }  // namespace
 
-// All of Q, K and V, a row of scores and a row of O.
-ElementCount scratch_elements(const SDPA&, const ReferenceTensors& tensors) {
-  ElementCount elements = 0;
-  for (size_t port : {SDPA::Q, SDPA::K, SDPA::V}) {
-    ElementCount product = 1;
-    for (int64_t dim : tensors.inputs[port].shape->dims) product *= dim;
-    elements += product;
-  }
-  return elements + tensors.inputs[SDPA::K].shape->dims[2] + tensors.inputs[SDPA::V].shape->dims[3];
+// All of Q, K and V, a row of probabilities and a row of O.
+ElementCount scratch_elements(const SDPA& sdpa, const ReferenceTensors& tensors) {
+  const AttentionExtents extents(sdpa, PortDims::of(tensors));
+  return AttentionRows<SDPA>::elements(sdpa, tensors) + extents.keys + extents.value_size;
 }
 
 void reference(const SDPA& sdpa, const ReferenceTensors& tensors, double* scratch) {
-  Attention(sdpa, tensors, scratch).run();
+  Attention(sdpa, tensors, scratch, Format::kFloat).run();
+}
+
+ElementCount scratch_elements(const graph::SDPA_fp8_forward& sdpa,
+                              const ReferenceTensors& tensors) {
+  return scratch_elements(static_cast<const SDPA&>(sdpa), tensors);
+}
+void reference(const graph::SDPA_fp8_forward& sdpa, const ReferenceTensors& tensors,
+               double* scratch) {
+  Attention(sdpa, tensors, scratch, Format::kScaled).run();
+}
+
+ElementCount scratch_elements(const graph::SDPA_mxfp8_forward& sdpa,
+                              const ReferenceTensors& tensors) {
+  return scratch_elements(static_cast<const SDPA&>(sdpa), tensors);
+}
+void reference(const graph::SDPA_mxfp8_forward& sdpa, const ReferenceTensors& tensors,
+               double* scratch) {
+  Attention(sdpa, tensors, scratch, Format::kBlockScaled).run();
 }
 
 }  // namespace warploom::ops

@@ -23,6 +23,9 @@ void reference(const graph::Conv_dgrad_attributes&, const ReferenceTensors&, Num
 template <class Number>
 void reference(const graph::Conv_wgrad_attributes&, const ReferenceTensors&, Number* scratch);
 void reference(const graph::SDPA_attributes&, const ReferenceTensors&, double* scratch);
+void reference(const graph::SDPA_backward_attributes&, const ReferenceTensors&, double* scratch);
+void reference(const graph::SDPA_fp8_forward&, const ReferenceTensors&, double* scratch);
+void reference(const graph::SDPA_mxfp8_forward&, const ReferenceTensors&, double* scratch);
 void reference(const graph::Reshape_attributes&, const ReferenceTensors&);
 void reference(const graph::Transpose_attributes&, const ReferenceTensors&);
 void reference(const graph::Slice_attributes&, const ReferenceTensors&);
@@ -56,6 +59,9 @@ ElementCount scratch_elements(const graph::Conv_fprop_attributes&, const Referen
 ElementCount scratch_elements(const graph::Conv_dgrad_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::Conv_wgrad_attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::SDPA_attributes&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::SDPA_backward_attributes&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::SDPA_fp8_forward&, const ReferenceTensors&);
+ElementCount scratch_elements(const graph::SDPA_mxfp8_forward&, const ReferenceTensors&);
 template <NormBackward Attributes>
 ElementCount scratch_elements(const Attributes&, const ReferenceTensors&);
 ElementCount scratch_elements(const graph::Resample_backward_attributes&, const ReferenceTensors&);

@@ -115,6 +115,8 @@ error_t execute_verified(const BindTarget& target, const Plan& plan, const Plan&
   for (size_t i = 0; i < entries.size(); ++i) {
     const ir::Tensor& tensor = target.graph->tensor(entries[i].tensor);
     if (tensor.producer == ir::kNoNode || !pack[i]) continue;
+    // How large the memory of a ragged tensor is, only its offsets know: it is written twice.
+    if (tensor.ragged_offset != ir::kNoTensor) continue;
     outputs[i].resize(memory_bytes(tensor));
     pointers[i] = outputs[i].data();
   }

@@ -110,8 +110,16 @@ std::pair<Id, Id> GraphBuilder::attention(Id q, Id k, Id v, const std::string& n
   const Id statistics = add_tensor(stats, name + "::Stats", DataType_t::FLOAT);
   tensor(statistics).is_virtual = true;
   tensor(statistics).producer = tensor(o).producer;
-  graph_.nodes.back().outputs = {o, statistics, -1, -1, -1};
+  graph_.nodes.back().outputs.assign(std::size(graph::SDPA_attributes::kOutputs), ir::kNoTensor);
+  graph_.nodes.back().outputs[0] = o;
+  graph_.nodes.back().outputs[1] = statistics;
   return {o, statistics};
+}
+
+Id GraphBuilder::softmax(Id x, const std::string& name) {
+  const Id result = add_node(graph::Softmax_attributes(), {x, -1}, dims(x), name);
+  graph_.nodes.back().outputs.resize(std::size(graph::Softmax_attributes::kOutputs), ir::kNoTensor);
+  return result;
 }
 
 Id GraphBuilder::reduce(ReductionMode_t mode, Id x, Dims dims, const std::string& name) {

@@ -33,6 +33,7 @@ class GraphBuilder {
   Id conv(Id x, Id w, const std::string& name = "");
   /// {O, Stats}
   std::pair<Id, Id> attention(Id q, Id k, Id v, const std::string& name = "");
+  Id softmax(Id x, const std::string& name = "");
   Id reduce(ReductionMode_t mode, Id x, Dims dims, const std::string& name = "");
   Id transpose(Id x, std::vector<int64_t> permutation, const std::string& name = "");
   Id slice(Id x, std::vector<std::pair<int64_t, int64_t>> slices, const std::string& name = "");

@@ -111,6 +111,30 @@ void check_group(const FusionGroup& group) {
     collect(prologue.expression);
   }
   collect(group.epilogue);
+  if (group.anchor_kind == AnchorKind::kComposedAttention) {
+    ASSERT_TRUE(group.composed_attention);
+    const fusion::ComposedAttention& parts = *group.composed_attention;
+    EXPECT_TRUE(parts.scores.outputs.empty());
+    EXPECT_EQ(parts.scores.values.front().kind, Kind::kAnchor);
+    collect(parts.scores);
+    inside.insert(parts.score_matmul);
+    const ir::Node& scores = group.node(parts.score_matmul);
+    loads.insert({scores.inputs[0], scores.inputs[1], group.node(group.anchor).inputs[1]});
+    if (parts.sink != ir::kNoTensor) loads.insert(parts.sink);
+    // What is left is the softmax, from what the expression gives to what the anchor reads.
+    std::set<ir::NodeId> rest(group.nodes.begin(), group.nodes.end());
+    for (ir::NodeId node : inside) rest.erase(node);
+    rest.erase(group.anchor);
+    EXPECT_EQ(rest.size(), parts.has_softmax_operation ? 1u : 5u);
+    EXPECT_TRUE(rest.contains(group.tensor(group.node(group.anchor).inputs[0]).producer));
+    const auto reads_scores = [&](ir::NodeId node) {
+      const auto& inputs = group.node(node).inputs;
+      return std::count(inputs.begin(), inputs.end(), parts.scores.values.back().tensor) > 0;
+    };
+    EXPECT_EQ(std::count_if(rest.begin(), rest.end(), reads_scores),
+              parts.has_softmax_operation ? 1 : 2);
+    inside.insert(rest.begin(), rest.end());
+  }
   std::set<ir::TensorId> outputs;
   for (const ExpressionOutput& output : group.epilogue.outputs) outputs.insert(output.tensor);
   if (group.anchor_kind == AnchorKind::kNone) {
@@ -119,7 +143,8 @@ void check_group(const FusionGroup& group) {
     inside.insert(group.anchor);
     const ir::Node& anchor = group.node(group.anchor);
     for (size_t port = 0; port < anchor.inputs.size(); ++port)
-      if (anchor.inputs[port] != ir::kNoTensor && !prologue_ports.contains(port))
+      if (anchor.inputs[port] != ir::kNoTensor && !prologue_ports.contains(port) &&
+          !(group.composed_attention && port == 0))
         loads.insert(anchor.inputs[port]);
     for (size_t port = 0; port < anchor.outputs.size(); ++port)
       if (port > 0 || group.anchor_kind == AnchorKind::kMovement)

@@ -291,9 +291,10 @@ TEST(KnownFailures, B144_SupportOfAThousandGraphs) {
 
 // Malformed is one code, well-formed and not supported another.
 TEST(KnownFailures, B144_CodesTellMalformedFromUnsupported) {
-  graph::Graph unsupported = attention_graph(
-      [](graph::Graph&, graph::SDPA_attributes& attributes) { attributes.set_alibi_mask(true); });
-  expect_refused(unsupported, error_code_t::GRAPH_NOT_SUPPORTED, {"attention", "alibi"});
+  graph::Graph unsupported = attention_graph([](graph::Graph&, graph::SDPA_attributes& attributes) {
+    attributes.set_paged_attention_max_seq_len_kv(8);
+  });
+  expect_refused(unsupported, error_code_t::GRAPH_NOT_SUPPORTED, {"attention", "max_seq_len_kv"});
 }
 
 // One graph, two threads with a handle each; other threads build graphs of their own meanwhile.

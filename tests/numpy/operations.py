@@ -10,7 +10,7 @@ import block_scale
 import normalization
 import pooling
 import random_bits
-from attention import attention
+from attention import attention, attention_gradient
 from elements import from_float_bits
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -309,6 +309,7 @@ STRIDES = {
 TABLE = {"POINTWISE": pointwise, "MATMUL": matmul, "CONV_FPROP": convolution,
          "CONV_DGRAD": convolution_image_gradient, "CONV_WGRAD": convolution_filter_gradient, "REDUCTION": reduction,
          "RESHAPE": reshape, "TRANSPOSE": transpose, "SLICE": slice_, "SDPA": attention,
+         "SDPA_BWD": attention_gradient,
          "CONCATENATE": concatenate, "RESAMPLE": pooling.resample, "RESAMPLE_BWD": pooling.resample_backward,
          "RNG": random_bits.rng, "BLOCK_SCALE_QUANTIZE": block_scale.quantize,
          "BLOCK_SCALE_DEQUANTIZE": block_scale.dequantize, **normalization.TABLE}

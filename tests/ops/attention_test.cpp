@@ -378,31 +378,11 @@ TEST(AttentionErrors, Shapes) {
          error_code_t::ATTRIBUTE_NOT_SET);
 }
 
-TEST(AttentionErrors, OptionsThatAreNotThereYet) {
-  const auto code = error_code_t::GRAPH_NOT_SUPPORTED;
-  const auto seed = input("seed", {1, 1, 1, 1}, DataType_t::INT64);
-  const auto any = input("any", {1, 1, 1, 1});
-  using Attributes = SDPA_attributes;
-  expect_attention_refused(Attributes().set_alibi_mask(true), code,
-                           {"SDPA \"attention\"", "field alibi_mask"});
-  expect_attention_refused(Attributes().set_dropout(0.1f, seed, seed), code,
-                           {"field dropout_probability"});
-  expect_attention_refused(Attributes().set_dropout(any, any), code, {"port Dropout_mask"});
-  expect_attention_refused(Attributes().set_block_mask(any), code, {"port Block_mask"});
-  expect_attention_refused(Attributes().set_sink_token(any), code, {"port SINK_TOKEN"});
-  expect_attention_refused(Attributes().set_paged_attention_k_table(seed), code,
-                           {"port Page_table_K"});
-  expect_attention_refused(Attributes().set_paged_attention_v_table(seed), code,
-                           {"port Page_table_V"});
-  expect_attention_refused(Attributes().set_paged_attention_max_seq_len_kv(5), code,
-                           {"field max_seq_len_kv"});
-  expect_attention_refused(Attributes().set_rng_dump(output()), code, {"port RNG_DUMP"});
-  expect_attention_refused(Attributes().set_score_mod([](std::shared_ptr<graph::Graph>,
-                                                         TensorPtr score) { return score; }),
-                           code, {"option score_mod"});
-  Problem ragged({.b = 2});
-  ragged.q->set_ragged_offset(input("offsets", {3, 1, 1, 1}, DataType_t::INT32));
-  expect_refused(ragged.operation({}), code, {"\"q\" (port Q)", "ragged"});
+TEST(AttentionErrors, AScoreModifierIsNotPartOfTheOperation) {
+  expect_attention_refused(SDPA_attributes().set_score_mod([](std::shared_ptr<graph::Graph>,
+                                                              TensorPtr score) { return score; }),
+                           error_code_t::GRAPH_NOT_SUPPORTED,
+                           {"SDPA \"attention\"", "option score_mod"});
 }
 
 TEST(AttentionErrors, ScaleAndBias) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/arithmetic.h"
+#include "ops/ragged.h"
 #include "ops/reference.h"
 #include "ops/reflection.h"
 #include "ops/strides.h"
@@ -90,6 +91,7 @@ std::vector<Values> run(graph::Operation operation, const std::vector<Values>& v
   const error_t error = ops::infer_and_validate(operation, types);
   EXPECT_TRUE(error.is_good()) << error.err_msg;
   if (error.is_bad()) return {};
+  ops::set_ragged_ports(operation);
   std::vector<Placed> inputs, outputs;
   for (const TensorPtr& tensor : ops::inputs(operation)) inputs.emplace_back(tensor);
   for (const TensorPtr& tensor : ops::outputs(operation)) outputs.emplace_back(tensor);

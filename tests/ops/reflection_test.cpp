@@ -74,7 +74,9 @@ TEST(Reflection, HashIsTheSameInEveryBuild) {
 
 TEST(Presence, MissingPortsAreNamed) {
   for_each_operation_type([&]<class Attributes>(std::type_identity<Attributes>) {
-    Operation operation = Attributes().set_name("first");
+    Attributes attributes;
+    attributes.set_name("first");
+    Operation operation = attributes;
     const error_t error = check_presence(operation);
     EXPECT_EQ(error.code, error_code_t::ATTRIBUTE_NOT_SET);
     const graph::Port& input = Attributes::kInputs[0];

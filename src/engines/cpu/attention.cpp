@@ -9,6 +9,8 @@ namespace {
 
 using SDPA = graph::SDPA_attributes;
 
+constexpr TileShape kModifierTile{28, 64};  // of scores
+
 TileProgram bias_program(DataType_t bias_type) {
   TileProgramBuilder builder(TileCompute::kFloat);
   const TileValue scores = builder.load(kScores, DataType_t::FLOAT);
@@ -17,7 +19,31 @@ TileProgram bias_program(DataType_t bias_type) {
   const TileValue scaled = builder.pointwise({.mode = PointwiseMode_t::MUL}, scores, scale);
   const TileValue sum = builder.pointwise({.mode = PointwiseMode_t::ADD}, scaled, bias);
   builder.store(kScores, DataType_t::FLOAT, sum);
-  return builder.build({28, 64});
+  return builder.build(kModifierTile);
+}
+
+// The parts of a composed attention: what is multiplied, and in which arithmetic.
+engine::Verdict check_composed(const fusion::FusionGroup& group) {
+  using Matmul = graph::Matmul_attributes;
+  const fusion::ComposedAttention& parts = *group.composed_attention;
+  const ir::Node& scores = group.node(parts.score_matmul);
+  for (ir::TensorId id : {scores.inputs[Matmul::A], scores.inputs[Matmul::B],
+                          group.node(group.anchor).inputs[Matmul::B]})
+    if (const DataType_t type = group.tensor(id).data_type; !base::fits_float(type))
+      return refuse("scores are computed in float", group.anchor, id, std::string(to_string(type)),
+                    "FLOAT, HALF or BFLOAT16");
+  for (ir::NodeId id : group.nodes)
+    if (const DataType_t type = group.node(id).compute_data_type; !base::fits_float(type))
+      return refuse("scores are computed in float", id, ir::kNoTensor, std::string(to_string(type)),
+                    "FLOAT, HALF or BFLOAT16");
+  if (parts.scores.values.front().is_rounded)
+    return refuse("scores are computed in float", parts.score_matmul, scores.outputs[0],
+                  std::string(to_string(group.tensor(scores.outputs[0]).data_type)),
+                  "FLOAT, HALF or BFLOAT16");
+  if (choose_compute(group, parts.scores) != TileCompute::kFloat)
+    return refuse("scores are modified in float", parts.score_matmul, scores.outputs[0],
+                  "an operand of type DOUBLE or INT64", "FLOAT, HALF, BFLOAT16 or INT32");
+  return engine::Verdict::yes();
 }
 
 }  // namespace
@@ -29,10 +55,17 @@ engine::EngineInfo AttentionEngine::info() const {
 
 engine::Verdict AttentionEngine::supports(const fusion::FusionGroup& group,
                                           const Device& device) const {
-  if (auto verdict = check_anchor(group, fusion::AnchorKind::kAttention, "one attention");
-      !verdict.is_supported)
-    return verdict;
+  const bool is_composed = group.anchor_kind == fusion::AnchorKind::kComposedAttention;
+  if (!is_composed)
+    if (auto verdict = check_anchor(group, fusion::AnchorKind::kAttention, "one attention");
+        !verdict.is_supported)
+      return verdict;
   if (auto verdict = check_group(group); !verdict.is_supported) return verdict;
+  if (!machine_for(device).kernels->gemm_float)
+    return refuse("there is a micro-kernel for float", group.anchor, ir::kNoTensor,
+                  device.architecture, "generic");
+  if (is_composed) return check_composed(group);
+  if (auto verdict = check_attention_options(group); !verdict.is_supported) return verdict;
   const ir::Node& node = group.node(group.anchor);
   if (!group.prologues.empty())
     return refuse("nothing is computed before an attention", group.anchor,
@@ -46,9 +79,6 @@ engine::Verdict AttentionEngine::supports(const fusion::FusionGroup& group,
   if (node.compute_data_type == DataType_t::DOUBLE)
     return refuse("scores are computed in float", group.anchor, ir::kNoTensor,
                   "compute data type DOUBLE", "FLOAT");
-  if (!machine_for(device).kernels->gemm_float)
-    return refuse("there is a micro-kernel for float", group.anchor, ir::kNoTensor,
-                  device.architecture, "generic");
   return engine::Verdict::yes();
 }
 
@@ -79,6 +109,15 @@ Result<std::unique_ptr<const CpuKernel>> AttentionEngine::make_kernel(
   options.shape = {tile.rows, tile.columns};
   options.anchor_type = DataType_t::FLOAT;
   program->epilogue = compile_expression(group, group.epilogue, options);
+  if (group.composed_attention) {
+    program->scores = compile_expression(group, group.composed_attention->scores,
+                                         {.shape = kModifierTile,
+                                          .anchor_type = DataType_t::FLOAT,
+                                          .tile_store = DataType_t::FLOAT});
+    return std::unique_ptr<const CpuKernel>(
+        std::make_unique<SharedProgramKernel<AttentionProgram, BoundAttention>>(
+            std::move(program)));
+  }
   const ir::TensorId bias = port_tensor(group.node(group.anchor), SDPA::Bias);
   if (bias != ir::kNoTensor) program->bias = bias_program(group.tensor(bias).data_type);
   return std::unique_ptr<const CpuKernel>(

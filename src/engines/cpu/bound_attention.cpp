@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engines/cpu/accumulators.h"
+#include "ops/alibi.h"
 
 namespace warploom::cpu {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr int64_t kPackedPhaseBytes = int64_t{8} << 20;  // of K and V of one phase
 constexpr int kScorePadding = 16;                        // floats: rows not a page apart
 constexpr int64_t kFloat = sizeof(float);
+constexpr double kLn2 = 0.693147180559945309417;
 
 }  // namespace
 
@@ -28,9 +30,14 @@ void BoundAttention::bind(std::shared_ptr<const AttentionProgram> program, ir::S
   program_ = std::move(program);
   const Machine& machine = program_->machine;
   const GemmKernels& kernels = *program_->kernels;
-  PlainInputs inputs;
-  inputs.bind({}, program_->group, shapes, machine, layout_);
-  problem_ = AttentionProblem(program_->group, shapes, inputs);
+  if (program_->group.composed_attention) {
+    problem_ = AttentionProblem::composed(program_->group, shapes);
+    scores_.bind(program_->scores, program_->group, shapes, {{0, 1, 2}, {3}});
+  } else {
+    PlainInputs inputs;
+    inputs.bind({}, program_->group, shapes, machine, layout_);
+    problem_ = AttentionProblem(program_->group, shapes, inputs);
+  }
   const AttentionProblem& p = problem_;
 
   const TileShape tile = contraction_tile(kernels);
@@ -66,7 +73,10 @@ void BoundAttention::bind(std::shared_ptr<const AttentionProgram> program, ir::S
                               static_cast<double>(std::max<int64_t>(p.keys, 1)));
   work_.flops = 2 * scores * seen * static_cast<double>(p.key_size + p.value_size);
   work_.efficiency = 0.85;
-  work_.interpreted = scores * seen * (p.bias ? 14 : 10);
+  const auto& composed = program_->group.composed_attention;
+  const double score_values = composed ? static_cast<double>(composed->scores.values.size()) : 0;
+  work_.interpreted =
+      scores * seen * (10 + (p.bias ? 4 : 0) + (p.has_alibi ? 2 : 0) + score_values);
   work_.bytes = static_cast<double>(p.q.shape.volume() + p.k.shape.volume() + p.v.shape.volume()) *
                 static_cast<double>(p.q.element_bytes());
   work_.tasks = grid_.row_tasks;
@@ -92,7 +102,10 @@ void BoundAttention::lay_out_scratch(int64_t threads) {
   queries_at_ =
       scratch.add("queries", packs_queries_ ? query_rows_ * packed_query_stride_ * kFloat : 0);
   const int64_t bias_bytes = p.bias ? static_cast<int64_t>(program_->bias.slot_bytes()) : 0;
-  tiles_at_ = scratch.add("tiles", std::max(epilogue_.scratch_bytes(), bias_bytes));
+  tiles_at_ = scratch.add(
+      "tiles",
+      std::max({epilogue_.scratch_bytes(), bias_bytes,
+                program_->group.composed_attention ? scores_.scratch_bytes() : int64_t{0}}));
   scratch_bytes_ = scratch.size();
   scratch_offset_ = layout_.add("scores and sums of each thread", scratch_bytes_ * threads);
 }
@@ -216,7 +229,7 @@ BoundAttention::QueryBlock BoundAttention::query_block(const Launch& launch, int
 
 void BoundAttention::run_block(const Launch& launch, const QueryBlock& q, int64_t) const {
   const SoftmaxKernels& softmax = program_->machine.kernels->softmax;
-  softmax.start(q.maximum, q.sum, static_cast<int32_t>(q.rows));
+  start(launch, q);
   for (int64_t row = 0; row < q.rows; ++row)
     std::memset(q.output + row * value_stride_, 0, static_cast<size_t>(value_stride_ * kFloat));
 
@@ -239,7 +252,9 @@ void BoundAttention::run_block(const Launch& launch, const QueryBlock& q, int64_
       sees_all &= q.begin[row] == 0 && q.end[row] == keys;
     }
     score(launch, q, key, keys);
+    if (program_->group.composed_attention) modify_scores(launch, q, key, keys);
     if (problem_.bias) add_bias(launch, q, key, keys);
+    if (problem_.has_alibi) add_slopes(launch, q, key, keys);
     SoftmaxBlock block;
     block.scores = q.scores;
     block.score_stride = score_stride_;
@@ -248,7 +263,7 @@ void BoundAttention::run_block(const Launch& launch, const QueryBlock& q, int64_
     block.padded_columns = static_cast<int32_t>(round_up(keys, kScorePadding));
     block.begin = sees_all ? nullptr : q.begin;
     block.end = sees_all ? nullptr : q.end;
-    block.scale = problem_.bias ? 1.0F : launch.scale;
+    block.scale = problem_.bias || problem_.has_alibi ? 1.0F : launch.scale;
     block.maximum = q.maximum;
     block.sum = q.sum;
     block.rescale = q.rescale;
@@ -281,6 +296,55 @@ void BoundAttention::score(const Launch& launch, const QueryBlock& q, int64_t ke
       tile.c = q.scores + row * score_stride_ + column;
       kernels.run(static_cast<int>(end - row), tile);
     }
+  }
+}
+
+// A sink is a key that comes first and has no value.
+void BoundAttention::start(const Launch& launch, const QueryBlock& q) const {
+  const KernelTable& kernels = *program_->machine.kernels;
+  kernels.softmax.start(q.maximum, q.sum, static_cast<int32_t>(q.rows));
+  if (!problem_.sink) return;
+  for (int64_t row = 0; row < q.rows; ++row) {
+    const double sink = problem_.sink_at_launch(kernels, launch.pointers, launch.workspace, q.batch,
+                                                q.head, q.first + row);
+    if (sink == -std::numeric_limits<double>::infinity()) continue;
+    q.maximum[row] = static_cast<float>(sink / kLn2);
+    q.sum[row] = 1;
+  }
+}
+
+void BoundAttention::modify_scores(const Launch& launch, const QueryBlock& q, int64_t key,
+                                   int64_t keys) const {
+  const RunContext context{program_->machine.kernels, launch.pointers, launch.workspace, q.tiles};
+  const TileShape shape = program_->scores.program.shape();
+  const int64_t first = (q.batch * problem_.query_heads + q.head) * problem_.queries + q.first;
+  for (int64_t row = 0; row < q.rows;) {
+    const int64_t rows =
+        std::min<int64_t>({shape.rows, q.rows - row, scores_.rows_in_one_tile(first + row)});
+    for (int64_t column = 0; column < keys; column += shape.columns) {
+      TileOperand tile;
+      tile.data = q.scores + row * score_stride_ + column;
+      tile.row_stride = score_stride_;
+      tile.column_stride = 1;
+      scores_.run_tile(
+          context,
+          {first + row, rows, key + column, std::min<int64_t>(shape.columns, keys - column)}, {},
+          &tile);
+    }
+    row += rows;
+  }
+}
+
+// The scale is applied here, unless the bias has done so.
+void BoundAttention::add_slopes(const Launch& launch, const QueryBlock& q, int64_t key,
+                                int64_t keys) const {
+  const float scale = problem_.bias ? 1.0F : launch.scale;
+  const auto slope = static_cast<float>(ops::alibi_slope(q.head, problem_.query_heads));
+  for (int64_t row = 0; row < q.rows; ++row) {
+    float* const scores = q.scores + row * score_stride_;
+    const auto distance = static_cast<float>(key - q.first - row);
+    for (int64_t column = 0; column < keys; ++column)
+      scores[column] = scores[column] * scale + slope * (distance + static_cast<float>(column));
   }
 }
 
@@ -345,11 +409,15 @@ void BoundAttention::accumulate(const Launch& launch, const QueryBlock& q, int64
 }
 
 void BoundAttention::store(const Launch& launch, const QueryBlock& q, int64_t row_task) const {
-  constexpr double kLn2 = 0.693147180559945309417;
   const KernelTable& kernels = *program_->machine.kernels;
   const RunContext context{&kernels, launch.pointers, launch.workspace, q.tiles};
   const TileShape shape = program_->epilogue.program.shape();
   const int64_t first = (q.batch * problem_.query_heads + q.head) * problem_.queries + q.first;
+  if (problem_.are_empty_rows_nan && problem_.keys > 0)
+    for (int64_t row = 0; row < q.rows; ++row)
+      if (q.sum[row] == 0)
+        std::fill_n(q.output + row * value_stride_, problem_.value_size,
+                    std::numeric_limits<float>::quiet_NaN());
   for (int64_t row = 0; row < q.rows;) {
     const int64_t rows =
         std::min<int64_t>({shape.rows, q.rows - row, epilogue_.rows_in_one_tile(first + row)});

@@ -10,6 +10,7 @@ struct AttentionProgram {
   Machine machine;
   const GemmKernels* kernels = nullptr;
   CompiledExpression epilogue;
+  CompiledExpression scores;  ///< of a composed attention: applied to every tile of scores
   TileProgram bias;  ///< scores = scores * scale + bias; operands in the order of BiasOperand
   engine::KnobSettings knobs;
 };
@@ -50,6 +51,9 @@ class BoundAttention final : public CpuBoundKernel {
   QueryBlock query_block(const Launch& launch, int64_t phase, int64_t task, int worker) const;
   void run_block(const Launch& launch, const QueryBlock& q, int64_t row_task) const;
   void score(const Launch& launch, const QueryBlock& q, int64_t key, int64_t keys) const;
+  void start(const Launch& launch, const QueryBlock& q) const;
+  void modify_scores(const Launch& launch, const QueryBlock& q, int64_t key, int64_t keys) const;
+  void add_slopes(const Launch& launch, const QueryBlock& q, int64_t key, int64_t keys) const;
   void add_bias(const Launch& launch, const QueryBlock& q, int64_t key, int64_t keys) const;
   void accumulate(const Launch& launch, const QueryBlock& q, int64_t key, int64_t keys) const;
   void store(const Launch& launch, const QueryBlock& q, int64_t row_task) const;
@@ -62,7 +66,7 @@ class BoundAttention final : public CpuBoundKernel {
   std::shared_ptr<const AttentionProgram> program_;
   AttentionProblem problem_;
   KeyValueStore store_;
-  BoundExpression epilogue_;
+  BoundExpression epilogue_, scores_;
   TaskGrid grid_;
   Work work_;
   int64_t query_rows_ = 0, key_block_ = 0, query_blocks_ = 0;

@@ -1,6 +1,7 @@
 #include "engines/cpu/engines.h"
 
 #include "engines/cpu/attention.h"
+#include "engines/cpu/attention_backward.h"
 #include "engines/cpu/convolution.h"
 #include "engines/cpu/gemm.h"
 #include "engines/cpu/generic.h"
@@ -17,7 +18,8 @@ std::vector<std::shared_ptr<const engine::Engine>> make_engines() {
       std::make_shared<GemmEngine>(),      std::make_shared<ConvolutionEngine>(),
       std::make_shared<AttentionEngine>(), std::make_shared<MapEngine>(),
       std::make_shared<ReduceEngine>(),    std::make_shared<MoveEngine>(),
-      std::make_shared<NormEngine>(),      std::make_shared<GenericEngine>(),
+      std::make_shared<NormEngine>(),      std::make_shared<AttentionBackwardEngine>(),
+      std::make_shared<GenericEngine>(),
   };
 }
 

@@ -1,5 +1,6 @@
 #include "engines/cpu/generic.h"
 
+#include "engines/cpu/attention_problem.h"
 #include "engines/cpu/group_checks.h"
 #include "engines/cpu/map.h"
 #include "engines/cpu/move.h"
@@ -16,9 +17,15 @@ engine::EngineInfo GenericEngine::info() const {
 
 engine::Verdict GenericEngine::supports(const fusion::FusionGroup& group, const Device&) const {
   if (group.anchor_kind == fusion::AnchorKind::kNorm) return check_norm(group);
+  if (group.anchor_kind == fusion::AnchorKind::kComposedAttention)
+    return refuse("operations one by one, with what is pointwise around them", group.anchor,
+                  ir::kNoTensor, "two matmuls and a softmax", "a kernel for each");
   if (group.anchor_kind == fusion::AnchorKind::kOther)
     return refuse("a kind of operation that has kernels here", group.anchor, ir::kNoTensor,
-                  anchor_tag(group), "pointwise, contraction, reduction, movement or attention");
+                  anchor_tag(group),
+                  "pointwise, contraction, reduction, normalization, movement or attention");
+  if (group.anchor_kind == fusion::AnchorKind::kAttention)
+    if (auto verdict = check_attention_options(group); !verdict.is_supported) return verdict;
   return check_group(group);
 }
 
@@ -37,6 +44,7 @@ Result<std::unique_ptr<const CpuKernel>> GenericEngine::make_kernel(
       return make_plain_attention_kernel(group, machine);
     case fusion::AnchorKind::kNorm:
       return make_norm_kernel(group, machine);
+    case fusion::AnchorKind::kComposedAttention:
     case fusion::AnchorKind::kOther:
       break;
   }

@@ -76,6 +76,10 @@ engine::Verdict check_group(const fusion::FusionGroup& group) {
             group.anchor_kind == fusion::AnchorKind::kReduction ? group.anchor : ir::kNoNode);
         !verdict.is_supported)
       return verdict;
+  if (group.composed_attention)
+    if (auto verdict = check_expression(group, group.composed_attention->scores);
+        !verdict.is_supported)
+      return verdict;
   return check_expression(group, group.epilogue);
 }
 

@@ -7,6 +7,7 @@
 #include "engines/cpu/anchor_tiles.h"
 #include "engines/cpu/attention_problem.h"
 #include "engines/cpu/cost_model.h"
+#include "ops/alibi.h"
 
 namespace warploom::cpu {
 namespace {
@@ -106,7 +107,9 @@ class BoundPlainAttention final : public CpuBoundKernel {
         p.mask(*context.kernels, context.pointers, context.workspace, batch).visible(i);
 
     load_row(p.q, batch, head, i, context, query);
-    double maximum = -std::numeric_limits<double>::infinity();
+    const double sink =
+        p.sink_at_launch(*context.kernels, context.pointers, context.workspace, batch, head, i);
+    double maximum = sink;
     const int64_t key_head = head * p.key_heads / p.query_heads;
     for (int64_t j = range.begin; j < range.end; ++j) {
       load_row(p.k, batch, key_head, j, context, key);
@@ -115,14 +118,19 @@ class BoundPlainAttention final : public CpuBoundKernel {
       scores[j] = score * scale;
     }
     if (p.bias) add_bias(batch, head, i, range, context, scores);
+    if (p.has_alibi) {
+      const double slope = ops::alibi_slope(head, p.query_heads);
+      for (int64_t j = range.begin; j < range.end; ++j)
+        scores[j] += slope * static_cast<double>(j - i);
+    }
     for (int64_t j = range.begin; j < range.end; ++j)
       maximum = scores[j] > maximum || std::isnan(scores[j]) ? scores[j] : maximum;
 
     std::fill(output, output + p.value_size, 0.0);
-    double sum = 0;
     const int64_t value_head = head * p.value_heads / p.query_heads;
     // All scores at -inf is a fully masked row too.
     const bool sees_nothing = maximum == -std::numeric_limits<double>::infinity();
+    double sum = sees_nothing ? 0 : std::exp(sink - maximum);
     for (int64_t j = range.begin; j < range.end && !sees_nothing; ++j) {
       const double probability = std::exp(scores[j] - maximum);
       sum += probability;

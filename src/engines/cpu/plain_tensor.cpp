@@ -15,7 +15,10 @@ ir::TensorId port_tensor(const ir::Node& node, size_t port) {
 }
 
 PlainTensor plain_input(const fusion::FusionGroup& group, ir::ShapeTable shapes, size_t port) {
-  const ir::TensorId id = port_tensor(group.node(group.anchor), port);
+  return plain_tensor(group, shapes, port_tensor(group.node(group.anchor), port));
+}
+
+PlainTensor plain_tensor(const fusion::FusionGroup& group, ir::ShapeTable shapes, ir::TensorId id) {
   PlainTensor tensor;
   if (id == ir::kNoTensor) return tensor;
   tensor.shape = shapes[static_cast<size_t>(id)];

@@ -27,6 +27,8 @@ struct PlainTensor {
 /// The tensor at a port of a node; empty where the port is not used.
 ir::TensorId port_tensor(const ir::Node& node, size_t port);
 
+/// A tensor straight from the group's inputs; empty for kNoTensor.
+PlainTensor plain_tensor(const fusion::FusionGroup& group, ir::ShapeTable shapes, ir::TensorId id);
 /// An anchor's input, straight from the group's inputs.
 PlainTensor plain_input(const fusion::FusionGroup& group, ir::ShapeTable shapes, size_t port);
 

@@ -30,6 +30,10 @@ double multiplies(const ir::FrozenGraph& graph, const ir::Node& node) {
     const auto& keys = graph.tensor(node.inputs[1]).shape.dims;
     return 2 * volume(graph, node.inputs[0]) * static_cast<double>(keys[2]);
   }
+  if (std::holds_alternative<graph::SDPA_backward_attributes>(node.operation)) {
+    const auto& keys = graph.tensor(node.inputs[1]).shape.dims;
+    return 5 * volume(graph, node.inputs[0]) * static_cast<double>(keys[2]);
+  }
   return 0;
 }
 
