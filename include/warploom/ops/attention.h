@@ -197,9 +197,8 @@ class SDPA_attributes : public Attention_attributes<SDPA_attributes> {
                                    Port{"RNG_DUMP", "rng_dump", kOptional},
                                    Port{"Amax_S", "", kOptional},
                                    Port{"Amax_O", "", kOptional}};
-  template <class = void>
+  template <class Self = SDPA_attributes>
   static constexpr auto fields() {
-    using Self = SDPA_attributes;
     return std::tuple{field("generate_stats", &Self::generate_stats_),
                       field("alibi_mask", &Self::alibi_mask_),
                       field("padding_mask", &Self::padding_mask_),

@@ -72,9 +72,8 @@ class SDPA_backward_attributes : public Attention_attributes<SDPA_backward_attri
                                    Port{"dBias", "dBias", kOptional},
                                    Port{"RNG_DUMP", "rng_dump", kOptional},
                                    Port{"DSINK_TOKEN", "dSink_token", kOptional}};
-  template <class = void>
+  template <class Self = SDPA_backward_attributes>
   static constexpr auto fields() {
-    using Self = SDPA_backward_attributes;
     return std::tuple{field("alibi_mask", &Self::alibi_mask_),
                       field("padding_mask", &Self::padding_mask_),
                       field("dropout_probability", &Self::dropout_probability_),
@@ -227,9 +226,8 @@ class SDPA_fp8_backward_attributes : public Attention_attributes<SDPA_fp8_backwa
                                    Port{"Amax_d", "", kOptional},
                                    Port{"RNG_DUMP", "", kOptional},
                                    Port{"DSINK_TOKEN", "dSink_token", kOptional}};
-  template <class = void>
+  template <class Self = SDPA_fp8_backward_attributes>
   static constexpr auto fields() {
-    using Self = SDPA_fp8_backward_attributes;
     return std::tuple{field("padding_mask", &Self::padding_mask_),
                       field("dropout_probability", &Self::dropout_probability_),
                       field("left_bound", &Self::left_bound_),

@@ -55,9 +55,9 @@ class Batchnorm_attributes : public Running_statistics_attributes<Batchnorm_attr
   static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"MEAN", ""}, Port{"INV_VARIANCE", ""},
                                    Port{"NEXT_RUNNING_MEAN", "", kOptional},
                                    Port{"NEXT_RUNNING_VAR", "", kOptional}};
-  template <class = void>
+  template <class Self = Batchnorm_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("peer_stats", &Batchnorm_attributes::peer_stats_)};
+    return std::tuple{field("peer_stats", &Self::peer_stats_)};
   }
 
   Batchnorm_attributes& set_epsilon(TensorPtr value) {
@@ -87,9 +87,9 @@ class Batchnorm_backward_attributes
       public Peer_statistics<Batchnorm_backward_attributes> {
  public:
   static constexpr std::string_view kTag = "DBN";
-  template <class = void>
+  template <class Self = Batchnorm_backward_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("peer_stats", &Batchnorm_backward_attributes::peer_stats_)};
+    return std::tuple{field("peer_stats", &Self::peer_stats_)};
   }
 };
 

@@ -19,9 +19,8 @@ class Block_scale_quantize_attributes : public Attributes<Block_scale_quantize_a
   enum Output : size_t { Y, Scale };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"scale", ""}};
-  template <class = void>
+  template <class Self = Block_scale_quantize_attributes>
   static constexpr auto fields() {
-    using Self = Block_scale_quantize_attributes;
     return std::tuple{field("block_size", &Self::block_size_, kRequired),
                       field("axis", &Self::axis_), field("transpose", &Self::transpose_)};
   }
@@ -56,9 +55,8 @@ class Block_scale_dequantize_attributes : public Attributes<Block_scale_dequanti
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"X", "input"}, Port{"scale", "descale"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Block_scale_dequantize_attributes>
   static constexpr auto fields() {
-    using Self = Block_scale_dequantize_attributes;
     return std::tuple{field("block_size", &Self::block_size_, kRequired),
                       field("is_negative_scale", &Self::is_negative_scale_)};
   }

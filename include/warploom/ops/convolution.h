@@ -9,9 +9,8 @@ namespace warploom::graph {
 /// What every convolution is told. Each list has one entry per spatial dimension.
 class ConvolutionFields {
  public:
-  template <class = void>
+  template <class Self = ConvolutionFields>
   static constexpr auto fields() {
-    using Self = ConvolutionFields;
     return std::tuple{field("pre_padding", &Self::pre_padding_, kRequired),
                       field("post_padding", &Self::post_padding_, kRequired),
                       field("stride", &Self::stride_, kRequired),

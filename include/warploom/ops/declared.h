@@ -16,9 +16,8 @@ class Moe_grouped_matmul_attributes : public Attributes<Moe_grouped_matmul_attri
                                   Port{"TokenIndex", "token_index", kOptional},
                                   Port{"TokenKs", "token_ks", kOptional}};
   static constexpr Port kOutputs[]{Port{"Output", ""}};
-  template <class = void>
+  template <class Self = Moe_grouped_matmul_attributes>
   static constexpr auto fields() {
-    using Self = Moe_grouped_matmul_attributes;
     return std::tuple{field("mode", &Self::mode_, kRequired), field("top_k", &Self::top_k_)};
   }
 
@@ -64,9 +63,9 @@ class DiagonalBandMask_attributes : public Attributes<DiagonalBandMask_attribute
                                   Port{"LeftBound", "", kOptional},
                                   Port{"ShiftRightBound", "", kOptional}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = DiagonalBandMask_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("comparison_mode", &DiagonalBandMask_attributes::comparison_mode_)};
+    return std::tuple{field("comparison_mode", &Self::comparison_mode_)};
   }
 
   DiagonalBandMask_attributes& set_comparison_mode(PointwiseMode_t value) {

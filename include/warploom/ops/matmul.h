@@ -20,9 +20,9 @@ class Matmul_attributes : public Attributes<Matmul_attributes> {
                                   Port{"N_override", "", kOptional},
                                   Port{"K_override", "", kOptional}};
   static constexpr Port kOutputs[]{Port{"C", ""}};
-  template <class = void>
+  template <class Self = Matmul_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("padding_value", &Matmul_attributes::padding_)};
+    return std::tuple{field("padding_value", &Self::padding_)};
   }
 
   Matmul_attributes& set_m_override(TensorPtr tensor) {

@@ -18,9 +18,8 @@ class Reshape_attributes : public Attributes<Reshape_attributes> {
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Reshape_attributes>
   static constexpr auto fields() {
-    using Self = Reshape_attributes;
     return std::tuple{field("dim", &Self::dim_), field("stride", &Self::stride_),
                       field("reshape_mode", &Self::reshape_mode_, kRequired)};
   }
@@ -55,9 +54,9 @@ class Transpose_attributes : public Attributes<Transpose_attributes> {
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Transpose_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("permutation", &Transpose_attributes::permutation_, kRequired)};
+    return std::tuple{field("permutation", &Self::permutation_, kRequired)};
   }
 
   Transpose_attributes& set_permutation(std::vector<int64_t> value) {
@@ -81,9 +80,8 @@ class Slice_attributes : public Attributes<Slice_attributes> {
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Slice_attributes>
   static constexpr auto fields() {
-    using Self = Slice_attributes;
     return std::tuple{field("slices", &Self::slices_, kRequired),
                       field("slice_strides", &Self::strides_)};
   }
@@ -137,9 +135,8 @@ class Concatenate_attributes : public Attributes<Concatenate_attributes> {
   enum Output : size_t { Y };
   static constexpr std::array kInputs = numbered_ports::make_ports();
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Concatenate_attributes>
   static constexpr auto fields() {
-    using Self = Concatenate_attributes;
     return std::tuple{field("axis", &Self::axis_, kRequired),
                       field("in_place_index", &Self::in_place_index_)};
   }

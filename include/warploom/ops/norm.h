@@ -14,9 +14,9 @@ class Norm_forward_attributes : public Attributes<Derived> {
   enum Input : size_t { X, SCALE, BIAS, EPSILON };
   static constexpr Port kInputs[]{Port{"X", "input"}, Port{"SCALE", "scale"},
                                   Port{"BIAS", "bias", kOptional}, Port{"EPSILON", "epsilon"}};
-  template <class = void>
+  template <class Self = Norm_forward_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("forward_phase", &Norm_forward_attributes::forward_phase_, kRequired)};
+    return std::tuple{field("forward_phase", &Self::forward_phase_, kRequired)};
   }
 
   Derived& set_forward_phase(NormFwdPhase_t value) {
@@ -124,9 +124,9 @@ class Rmsnorm_backward_attributes : public Attributes<Rmsnorm_backward_attribute
                                   Port{"INV_VARIANCE", "inv_variance"}};
   static constexpr Port kOutputs[]{Port{"DX", ""}, Port{"DSCALE", ""},
                                    Port{"DBIAS", "", kOptional}};
-  template <class = void>
+  template <class Self = Rmsnorm_backward_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("use_dbias", &Rmsnorm_backward_attributes::use_dbias_)};
+    return std::tuple{field("use_dbias", &Self::use_dbias_)};
   }
 
   /// Must be said: whether DBIAS is wanted.

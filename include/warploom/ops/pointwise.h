@@ -18,9 +18,8 @@ class Pointwise_attributes : public Attributes<Pointwise_attributes> {
   static constexpr Port kInputs[]{Port{"IN_0", "a"}, Port{"IN_1", "b", kOptional},
                                   Port{"IN_2", "c", kOptional}};
   static constexpr Port kOutputs[]{Port{"OUT_0", ""}};
-  template <class = void>
+  template <class Self = Pointwise_attributes>
   static constexpr auto fields() {
-    using Self = Pointwise_attributes;
     return std::tuple{field("mode", &Self::mode_, kRequired),
                       field("axis", &Self::axis_),
                       field("relu_lower_clip", &Self::relu_lower_clip_),

@@ -17,9 +17,8 @@ class Reduction_attributes : public Attributes<Reduction_attributes> {
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Reduction_attributes>
   static constexpr auto fields() {
-    using Self = Reduction_attributes;
     return std::tuple{field("mode", &Self::mode_, kRequired),
                       field("is_deterministic", &Self::is_deterministic_)};
   }

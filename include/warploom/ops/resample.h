@@ -10,9 +10,8 @@ namespace warploom::graph {
 /// What both directions are told. Each list has one entry per spatial dimension.
 class ResampleFields {
  public:
-  template <class = void>
+  template <class Self = ResampleFields>
   static constexpr auto fields() {
-    using Self = ResampleFields;
     return std::tuple{field("resample_mode", &Self::resample_mode_, kRequired),
                       field("padding_mode", &Self::padding_mode_, kRequired),
                       field("pre_padding", &Self::pre_padding_, kRequired),
@@ -104,11 +103,10 @@ class Resample_attributes : public ResampleAttributes<Resample_attributes> {
   enum Output : size_t { Y, Index };
   static constexpr Port kInputs[]{Port{"X", "input"}};
   static constexpr Port kOutputs[]{Port{"Y", ""}, Port{"Index", "", kOptional}};
-  template <class = void>
+  template <class Self = Resample_attributes>
   static constexpr auto fields() {
-    return std::tuple_cat(
-        std::tuple{field("generate_index", &Resample_attributes::generate_index_, kRequired)},
-        ResampleFields::fields());
+    return std::tuple_cat(std::tuple{field("generate_index", &Self::generate_index_, kRequired)},
+                          ResampleFields::fields());
   }
 
   /// Must be set.

@@ -19,9 +19,8 @@ class Rng_attributes : public Attributes<Rng_attributes> {
   enum Output : size_t { Y };
   static constexpr Port kInputs[]{Port{"Seed", "", kOptional}, Port{"Offset", "", kOptional}};
   static constexpr Port kOutputs[]{Port{"Y", ""}};
-  template <class = void>
+  template <class Self = Rng_attributes>
   static constexpr auto fields() {
-    using Self = Rng_attributes;
     return std::tuple{field("distribution", &Self::distribution_, kRequired),
                       field("dim", &Self::dim_), field("stride", &Self::stride_),
                       field("seed", &Self::seed_),

@@ -18,9 +18,9 @@ class Softmax_attributes : public Attributes<Softmax_attributes> {
   static constexpr Port kOutputs[]{Port{"S", ""}, Port{"Stats", "stats", kOptional},
                                    Port{"Max", "max", kOptional},
                                    Port{"Sum_exp", "sum_exp", kOptional}};
-  template <class = void>
+  template <class Self = Softmax_attributes>
   static constexpr auto fields() {
-    return std::tuple{field("axis", &Softmax_attributes::axis_)};
+    return std::tuple{field("axis", &Self::axis_)};
   }
 
   /// Negative counts from the last dim; that is the default.
