@@ -21,10 +21,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include/warploom/ops"
 PAGES = ROOT / "docs/ops"
 # The section of docs/semantics.md for what a header declares.
-SECTIONS = {"attention": "attention", "batchnorm": "normalizations", "block_scale": "block-scaling",
+SECTIONS = {"attention": "attention", "attention_backward": "attentions-gradient", "batchnorm": "normalizations",
+            "block_scale": "block-scaling",
             "convolution": "convolution", "matmul": "matmul", "norm": "normalizations",
             "movement": "reshape-transpose-slice-concatenate", "pointwise": "pointwise",
             "reduction": "reduction", "resample": "pooling", "rng": "random-numbers", "softmax": "softmax"}
+# Operations that one method chooses by its arguments: their attributes, and what the method returns.
+OVERLOADS = {"SDPA_fp8_forward": ("SDPA_fp8_attributes", "<TensorPtr, 4>"),
+             "SDPA_mxfp8_forward": ("SDPA_fp8_attributes", "<TensorPtr, 3>")}
 CLASS = re.compile(r"((?:^///[^\n]*\n)*)(?:^template <class Derived>\n)?^class (\w+)(?:\s*:([^{;]*))?\s*\{(.*?)^\};",
                    re.M | re.S)
 SETTER = re.compile(r"((?:^  ///[^\n]*\n)*)(?:^  template <[^\n]*\n)?^  (?:Derived|\w+_attributes)& "
@@ -71,8 +75,9 @@ def setters(which, classes):
 
 def methods(which):
     text = (ROOT / "include/warploom/graph.h").read_text()
+    attributes, result = OVERLOADS.get(which.name, (which.name, ""))
     return [(prose(comment), one_line(signature)) for comment, signature, name in METHOD.findall(text)
-            if name == which.name]
+            if name == attributes and result in signature]
 
 
 def code_block(lines):
