@@ -213,7 +213,7 @@ class AttentionRows {
     for_each_index(dims, [&](const Index& at) {
       Index block = at;
       block[axis] /= kScaledBlock;
-      *packed++ *= load<double>(scales, offset_of(*scales.shape, block));
+      *packed++ *= load<double>(scales, offset_of(scales, block));
     });
   }
 

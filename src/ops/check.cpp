@@ -37,13 +37,16 @@ struct Layouts {
 };
 
 template <class Attributes>
+concept HasLengths = requires {
+  Attributes::SEQ_LEN_Q;
+};
+
+template <class Attributes>
 constexpr Layouts kLayouts = {
     .reordered = std::is_same_v<Attributes, graph::Block_scale_quantize_attributes> ||
                  std::is_same_v<Attributes, graph::Block_scale_dequantize_attributes> ||
                  std::is_same_v<Attributes, graph::SDPA_mxfp8_forward>,
-    .ragged = requires {Attributes::SEQ_LEN_Q;
-}  // namespace
-};  // namespace warploom::ops
+    .ragged = HasLengths<Attributes>};
 
 // What is wrong with a tensor by itself: the part of the message after its name.
 struct Defect {
