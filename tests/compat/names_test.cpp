@@ -130,6 +130,13 @@ TEST(Names, OperationsOfGraph) {
   EXPECT_METHOD(Tensors<2>, sdpa(t, t, t, SDPA_attributes()));
   EXPECT_METHOD(Tensors<2>, scaled_dot_product_flash_attention(
                                 t, t, t, Scaled_dot_product_flash_attention_attributes()));
+  EXPECT_METHOD(Tensors<3>, sdpa_backward(t, t, t, t, t, t, SDPA_backward_attributes()));
+  EXPECT_METHOD(Tensors<4>, sdpa_fp8(t, t, t, t, t, t, t, t, t, SDPA_fp8_attributes()));
+  EXPECT_METHOD(Tensors<3>, sdpa_fp8(t, t, t, t, t, t, SDPA_fp8_attributes()));
+  EXPECT_METHOD(Tensors<7>, sdpa_fp8_backward(t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t,
+                                              SDPA_fp8_backward_attributes()));
+  EXPECT_METHOD(Tensors<6>, sdpa_fp8_backward(t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t,
+                                              SDPA_fp8_backward_attributes()));
   EXPECT_METHOD(Tensor, rng(t, t, Rng_attributes()));
   EXPECT_METHOD(Tensors<2>, resample(t, Resample_attributes()));
   EXPECT_METHOD(Tensor, concatenate(std::vector<Tensor>{t, t}, Concatenate_attributes()));
