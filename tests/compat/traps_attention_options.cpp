@@ -1,4 +1,4 @@
-// T43, T44, T48, T49: score modifiers, dropout, gradients, and slopes of attention.
+// T43 to T49: score modifiers, dropout, 8-bit floats, gradients, and slopes of attention.
 #include "trap.h"
 
 namespace trap {
@@ -7,6 +7,7 @@ namespace {
 using fe::DataType_t;
 using fe::graph::SDPA_attributes;
 using fe::graph::SDPA_backward_attributes;
+using fe::graph::SDPA_fp8_attributes;
 
 constexpr int64_t kHead = 8;
 
@@ -115,6 +116,53 @@ TEST(Traps, T44_DropoutsProbabilityIsThatOfDropping) {
   auto result = everything.sdpa(q, q, q, SDPA_attributes().set_dropout(1.0f, s, s))[0];
   result->set_output(true).set_dim({1, 1, 2, kHead}).set_stride(row_major({1, 1, 2, kHead}));
   EXPECT_CODE(everything.validate(), ATTRIBUTE_NOT_SET);
+}
+
+/// The value of an E4M3 byte.
+double from_e4m3(uint8_t bits) {
+  const int exponent = bits >> 3 & 15, fraction = bits & 7;
+  const double size =
+      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+  return bits & 128 ? -size : size;
+}
+
+// Descales apply to scaled scores; all are factors, so that no order can be seen.
+TEST(Traps, T45_T46_AmaxIsMeasuredBeforeTheScaleAndDescalesAreFactors) {
+  constexpr int64_t d = 16;
+  constexpr uint8_t kOne = 0x38, kMinusOne = 0xb8;
+  Graph graph = float_graph();
+  auto bytes = [&](int64_t rows) {
+    return graph.tensor(like({1, 1, rows, d}).set_data_type(DataType_t::FP8_E4M3));
+  };
+  auto q = bytes(1), k = bytes(2), v = bytes(2);
+  std::vector<float> scales{2, 0.5f, 4, 1 / 256.0f, 256, 8};
+  std::vector<Tensor> factor;
+  for (size_t i = 0; i < scales.size(); ++i) factor.push_back(graph.tensor(like({1, 1, 1, 1})));
+  auto [o, stats, amax_s, amax_o] =
+      graph.sdpa_fp8(q, k, v, factor[0], factor[1], factor[2], factor[3], factor[4], factor[5],
+                     SDPA_fp8_attributes().set_generate_stats(false).set_attn_scale(1.0f / 16));
+  EXPECT_EQ(stats, nullptr);
+  o->set_output(true).set_dim({1, 1, 1, d}).set_stride(row_major({1, 1, 1, d}));
+  o->set_data_type(DataType_t::FP8_E4M3);
+  for (auto& amax : {amax_s, amax_o})
+    amax->set_output(true)
+        .set_dim({1, 1, 1, 1})
+        .set_stride({1, 1, 1, 1})
+        .set_data_type(DataType_t::FLOAT);
+  // Scores 1 and 0.
+  std::vector<uint8_t> ones(d, kOne), keys(2 * d, 0), values(2 * d, kOne), result(d, 0x7f);
+  std::fill_n(keys.begin(), d, kOne);
+  std::fill_n(values.begin() + d, d, kMinusOne);
+  float largest_s = NAN, largest_o = NAN;
+  Pack pack{{q, ones.data()},   {k, keys.data()},     {v, values.data()},
+            {o, result.data()}, {amax_s, &largest_s}, {amax_o, &largest_o}};
+  for (size_t i = 0; i < scales.size(); ++i) pack[factor[i]] = &scales[i];
+  EXPECT_GOOD(run(graph, pack));
+  const double p = std::exp(1.0) / (1 + std::exp(1.0));
+  EXPECT_NEAR(largest_s, p, 1e-3);
+  // P is carried in 8 bits, O is written in 8 bits.
+  EXPECT_NEAR(largest_o, 4 * (2 * p - 1), 0.1);
+  for (uint8_t byte : result) EXPECT_NEAR(from_e4m3(byte), 8 * 4 * (2 * p - 1), 1.5);
 }
 
 TEST(Traps, T48_GradientsOfBiasAndSinkAreResultsGivenAsAttributes) {
