@@ -90,7 +90,9 @@ TEST(KnownFailures, B46_ScoresFarBelowZero) {
                        .set_attn_scale(static_cast<float>(loops.scale))
                        .set_bias(gradient.add("bias", {1, 1, extent, extent},
                                               Values(static_cast<size_t>(extent * extent), 0.0))),
-                   Tolerance{1e-2, 1e-3, 1e-3});
+                   // A probability is as wrong as its score of -120, some 1e-5 in float, and dQ is
+                   // that times a scaled key of 120.
+                   Tolerance{1e-2, 1e-3, 4e-3});
   }
 }
 

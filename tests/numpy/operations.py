@@ -186,7 +186,7 @@ def matmul(node, inputs, outputs, strides):
 
 
 def flip(node, w):
-    return np.flip(w, axis=tuple(range(2, w.ndim))) if node["math_mode"] == "CONVOLUTION" else w
+    return np.flip(w, axis=tuple(range(2, w.ndim))) if node.get("math_mode") == "CONVOLUTION" else w
 
 
 def taps(node, padded_extents, w_shape):
